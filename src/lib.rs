@@ -17,6 +17,7 @@ pub mod infer;
 pub mod ink;
 pub mod math;
 pub mod nn;
+pub mod notices;
 pub mod optim;
 pub mod problem;
 pub mod profiler;

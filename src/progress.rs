@@ -1,12 +1,22 @@
 //! How long work reports its progress and how it is cancelled: one trait and one type for every
 //! module.
 
-use serde::{Deserialize, Serialize};
+use crate::problem::{Code, Explain};
 
 /// The work was cancelled by whoever waits for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("cancelled")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The job was cancelled.")]
 pub struct Cancelled;
+
+impl Explain for Cancelled {
+    fn remedy(&self) -> String {
+        String::new()
+    }
+
+    fn code(&self) -> Code {
+        Code::Cancelled
+    }
+}
 
 /// Whoever waits for long work. Any closure from a fraction to a result will do.
 pub trait Progress {

@@ -3,13 +3,16 @@
 
 #![warn(missing_docs)]
 
+mod error;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::import::Trials;
 use crate::infer::DeviceComparison;
 use crate::ink::{CandidateImage, Image, Ink, Steps};
-use crate::problem::{EngineExit, Problem};
+use crate::problem::{Message, Problem};
 use crate::records::benchmark::{Effort, Measurement, Report, Saved, StepConfig, Workload};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DataUpload,
@@ -21,12 +24,14 @@ use crate::records::{
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
+pub use self::error::{EngineError, EngineExit};
+
 /// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a
 /// training step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Start a job. One runs at a time: a new one cancels whatever runs, unless that is a training
-    /// run, which refuses it with [`Problem::Busy`]. A job that is done at once
+    /// run, which refuses it with [`EngineError::Busy`]. A job that is done at once
     /// ([`Job::is_immediate`]) disturbs nothing.
     Submit {
         /// The name its events will carry.
@@ -122,7 +127,7 @@ pub enum Command {
     /// saved, as after [`Command::Cancel`].
     Shutdown,
     /// Interrupt whatever runs and end the engine. A training run is not saved: it ends with
-    /// [`Problem::Interrupted`] and can be resumed from its checkpoint. A caller that vanishes
+    /// [`EngineError::Interrupted`] and can be resumed from its checkpoint. A caller that vanishes
     /// without a word means the same.
     Interrupt,
 }
@@ -254,7 +259,7 @@ pub enum Event {
         kept: Result<(), Problem>,
     },
     /// Training: the run has ended, but could not be saved. It waits, and tries again every few
-    /// seconds. [`Command::Cancel`] ends it with [`Problem::Interrupted`] if it has a checkpoint.
+    /// seconds. [`Command::Cancel`] ends it with [`EngineError::Interrupted`] if it has a checkpoint.
     /// If it has none, what can be saved is saved before it ends ([`Event::Rescued`]); if nothing
     /// can be, this event follows again.
     NotSaved {
@@ -459,6 +464,14 @@ pub enum JobResult {
         summary: RunSummary,
         /// How that was found out.
         finding: ImportFinding,
+    },
+    /// It is not clear how the weights to import are meant: nothing was imported, and somebody has
+    /// to choose.
+    ImportUndecided {
+        /// What was measured.
+        trials: Trials,
+        /// What is not clear, and what can be done.
+        message: Message,
     },
 }
 

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use candle_core::Device;
+
 use inkling::engine::Devices;
-use inkling::infer::InferError;
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::Image;
 use inkling::nn::ComputeError;
 use inkling::nn::DeviceContext;
 use inkling::nn::backend::COMPOSED;
+use inkling::problem::Problem;
 use inkling::records::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
 
@@ -71,11 +72,7 @@ impl Devices for FakeDevices {
         Ok(candle())
     }
 
-    fn load(
-        &self,
-        model: &Classifier,
-        device: DeviceChoice,
-    ) -> Result<Box<dyn Classify>, InferError> {
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem> {
         let classifier = model.to_device(device, &self.open(device)?)?;
         Ok(Box::new(Scripted {
             classifier,
@@ -92,12 +89,12 @@ struct Scripted {
 }
 
 impl Classify for Scripted {
-    fn classify(&self, image: Image) -> Result<Prediction, InferError> {
+    fn classify(&self, image: Image) -> Result<Prediction, Problem> {
         self.readings.set(self.readings.get() + 1);
         match self.script {
             Script::Slow(by) => std::thread::sleep(by),
             Script::Fails(after) if self.readings.get() > after => {
-                return Err(InferError::Compute(ComputeError::Failed {
+                return Err(Problem::from(ComputeError::Failed {
                     message: "the driver is gone".to_owned(),
                 }));
             }

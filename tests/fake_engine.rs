@@ -20,9 +20,11 @@ use inkling::import::{ImportError, Trials};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
-use inkling::problem::{EngineExit, Problem};
+use inkling::problem::{Message, Problem};
 use inkling::progress::Cancelled;
-use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
+use inkling::protocol::{
+    Command, EngineError, EngineExit, Event, ExportReport, Job, JobEvent, JobProgress, JobResult,
+};
 use inkling::records::benchmark::{
     BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
 };
@@ -42,7 +44,6 @@ use inkling::run_config::{
 };
 use inkling::runs::RunEntry;
 use inkling::system::paths::Paths;
-use inkling::window::messages::Message;
 use inkling::window::{
     Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake,
 };
@@ -688,7 +689,7 @@ impl FakeEngine {
     }
 
     /// The run fails.
-    pub fn fail(&mut self, problem: Problem) {
+    pub fn fail(&mut self, problem: impl Into<Problem>) {
         let run = self.run.take().expect("a run");
         self.send(failed(run.id, problem));
     }
@@ -806,15 +807,14 @@ impl FakeEngine {
 
     fn begin(&mut self, id: JobId, job: Job) {
         match job {
-            Job::Train { .. } if self.run.is_some() => self.send(failed(id, Problem::Busy)),
+            Job::Train { .. } if self.run.is_some() => self.send(failed(id, EngineError::Busy)),
             Job::Train { config, .. } if config.data.label() == "few" && config.batch_size > 39 => {
                 self.send(failed(
                     id,
                     ConfigProblem::BatchLargerThanSet {
                         given: config.batch_size,
                         images: 39,
-                    }
-                    .into(),
+                    },
                 ));
             }
             Job::Train { config, .. } => {
@@ -913,7 +913,7 @@ impl FakeEngine {
                 let trials = Box::new(trials());
                 self.send(failed(
                     id,
-                    Problem::Import(ImportError::Undecided {
+                    Problem::from(ImportError::Undecided {
                         path: spec.path,
                         trials,
                     }),

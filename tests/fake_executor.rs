@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::run_config::RunConfig;
 use inkling::sweep::{Executor, TrialEpoch, TrialEvent};
 
@@ -37,7 +38,7 @@ impl Executor for FakeExecutor {
 
     fn capacity(&mut self) -> Result<u32, Problem> {
         match self.machines_last {
-            Some(last) if self.started.len() >= last => Err(Problem::EngineGone),
+            Some(last) if self.started.len() >= last => Err(EngineError::Gone.into()),
             _ => Ok(u32::MAX),
         }
     }

@@ -66,10 +66,10 @@ pub fn cancelled(id: JobId) -> Event {
     }
 }
 
-pub fn failed(id: JobId, problem: Problem) -> Event {
+pub fn failed(id: JobId, problem: impl Into<Problem>) -> Event {
     Event::Job {
         id,
-        event: JobEvent::Failed(problem),
+        event: JobEvent::Failed(problem.into()),
     }
 }
 

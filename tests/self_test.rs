@@ -5,11 +5,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
+
 use inkling::nn::DeviceContext;
 use inkling::nn::backend::COMPOSED;
 use inkling::nn::ops;
 use inkling::run_config::{Activation, DeviceChoice, Precision};
-use inkling::self_test::SelfTestError;
 use inkling::self_test::{
     Case, Check, Report, Subject, cases, check, run, run_in_subprocess, sections,
 };
@@ -177,7 +177,7 @@ fn in_a_process_of_its_own_it_is_the_same_and_what_breaks_there_is_a_sentence() 
     assert_eq!((report.device, report.failed()), (DeviceChoice::Cpu, 0));
 
     let reason = |program: Command, limit| match run_in_subprocess(program, limit) {
-        Err(SelfTestError::NoResult { reason }) => reason,
+        Err(problem) if problem.name == "NoResult" => problem.message.what,
         other => panic!("{other:?}"),
     };
     let said = reason(

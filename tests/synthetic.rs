@@ -5,8 +5,8 @@ use inkling::data::{DataSet, Split};
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::nn::DeviceContext;
+use inkling::problem::Problem;
 use inkling::run_config::RunConfig;
-use inkling::train::TrainError;
 use inkling::train::{Checkpoint, Observer, TrainOutcome, TrainedModel};
 
 /// `count` images, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in
@@ -58,7 +58,7 @@ pub fn train(
     config: &RunConfig,
     data: &DataSet,
     observer: &mut dyn Observer,
-) -> Result<Option<TrainedModel>, TrainError> {
+) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &DeviceContext::CPU, None, observer).map(model)
 }
 
@@ -68,6 +68,6 @@ pub fn resume(
     data: &DataSet,
     from: Checkpoint,
     observer: &mut dyn Observer,
-) -> Result<Option<TrainedModel>, TrainError> {
+) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &DeviceContext::CPU, Some(from), observer).map(model)
 }

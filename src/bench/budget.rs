@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::BenchError;
 use crate::hardware::BackgroundLoad;
+use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::records::benchmark::{BUSY, Effort, Measurement, Workload};
 
@@ -91,7 +91,7 @@ impl<'a> BenchBudget<'a> {
         &mut self,
         workload: Workload,
         full_seconds: f64,
-    ) -> Result<Duration, BenchError> {
+    ) -> Result<Duration, Problem> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;
         self.sample_background_load();
@@ -132,7 +132,7 @@ impl<'a> BenchBudget<'a> {
     }
 
     /// Reports how far the benchmark is; an error if it was cancelled.
-    pub fn report(&mut self) -> Result<(), BenchError> {
+    pub fn report(&mut self) -> Result<(), Problem> {
         if self.measured_until.elapsed() > LOOK_EVERY {
             self.sample_background_load();
         }
@@ -154,7 +154,7 @@ impl<'a> BenchBudget<'a> {
 }
 
 /// Does the work of one thing compared, once, and returns the seconds it took.
-pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, BenchError> + 'a>;
+pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, Problem> + 'a>;
 
 /// Rounds measured even if that takes longer than planned, unless it takes [`OVERTIME`] times as
 /// long.
@@ -167,7 +167,7 @@ pub(super) fn interleave(
     budget: &mut BenchBudget<'_>,
     time: Duration,
     cases: &mut [Case<'_>],
-) -> Result<Vec<Vec<f64>>, BenchError> {
+) -> Result<Vec<Vec<f64>>, Problem> {
     let started = Instant::now();
     let mut samples = vec![Vec::new(); cases.len()];
     for round in 0.. {
@@ -201,7 +201,7 @@ pub(super) struct Pool {
 }
 
 /// A pool of one thread and, with more than one core, a pool of as many threads as cores.
-pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, BenchError> {
+pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, Problem> {
     let sizes = if threads > 1 {
         vec![1, threads]
     } else {

@@ -1,11 +1,11 @@
 //! Comparing settings by measurement: the training throughput of one configuration with every batch
 //! size, or on every device at every precision, and which of them to recommend.
 
-use super::BenchError;
 use super::budget::{BenchBudget, Listener};
 use super::{digits, steps, workloads};
 use crate::hardware::usable_cores;
 use crate::nn::DeviceContext;
+use crate::problem::Problem;
 use crate::records::benchmark::{BATCH_SIZES, Effort, Measurement, StepConfig};
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
 
@@ -22,7 +22,7 @@ pub struct Compared {
     /// A figure for each configuration that could be measured.
     pub rows: Vec<Measurement>,
     /// The configurations that could not be measured, and why.
-    pub failed: Vec<(StepConfig, BenchError)>,
+    pub failed: Vec<(StepConfig, Problem)>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
 }
@@ -90,7 +90,7 @@ pub fn compare(
     step_configs: &[StepConfig],
     open: Open<'_>,
     listener: &mut dyn Listener,
-) -> Result<Compared, BenchError> {
+) -> Result<Compared, Problem> {
     let seconds = SECONDS * step_configs.len() as f64;
     let mut budget = BenchBudget::start(Effort::Full, seconds, listener);
     let data = digits(&mut budget)?;

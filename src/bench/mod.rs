@@ -5,7 +5,6 @@
 
 mod budget;
 mod comparisons;
-mod error;
 mod plain_candle;
 mod profile;
 mod steps;
@@ -18,7 +17,6 @@ pub use budget::{Listener, Progress};
 pub use comparisons::{
     Compared, Open, batch_sizes, compare, devices, fastest, rates, step_config_of, sweet_spot,
 };
-pub use error::BenchError;
 pub use plain_candle::PlainCandle;
 pub use profile::profile;
 pub use steps::time_steps;
@@ -30,6 +28,7 @@ use self::budget::BenchBudget;
 use crate::data::{DataSet, builtin};
 use crate::hardware;
 use crate::nn::DeviceContext;
+use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::records::benchmark::{
     Effort, Machine, Measurement, Report, StepConfig, VERSION, Workload,
@@ -56,7 +55,7 @@ const UPDATES: f64 = 1.5;
 const INFERENCE: f64 = 6.0;
 const PLAIN_CANDLE: f64 = 4.0;
 
-pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, BenchError> {
+pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, Problem> {
     let machine = machine();
     let pools = budget::pools(machine.threads)?;
     let share = |&model: &ModelKind| {
@@ -124,7 +123,7 @@ pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, Be
     })
 }
 
-fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, BenchError> {
+fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, Problem> {
     let mut progress = |_: f32| budget.report().map_err(|_| Cancelled);
     Ok(builtin::generate(
         1,
@@ -204,10 +203,4 @@ fn step_configs(model: ModelKind, effort: Effort, pools: &[budget::Pool]) -> Vec
         .filter(|_| EVERY_PRECISION.contains(&model));
     step_configs.extend(others.map(|precision| step_config(precision, all)));
     step_configs
-}
-
-impl From<candle_core::Error> for BenchError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
-    }
 }

@@ -12,14 +12,15 @@ use candle_nn::{
     linear, loss,
 };
 
+use super::CLASSES;
 use super::budget::BenchBudget;
 use super::steps::{self, Interleaved};
-use super::{BenchError, CLASSES};
 use crate::data::{DataSet, Split};
 use crate::ink::SIDE;
 use crate::math::statistics::median;
 use crate::nn::DeviceContext;
 use crate::nn::Net;
+use crate::problem::Problem;
 use crate::records::Normalization;
 use crate::records::benchmark::{Measurement, StepConfig, Workload};
 use crate::run_config::{Activation, DeviceChoice, ModelKind, Precision};
@@ -36,7 +37,7 @@ pub(super) fn plain_candle(
     seconds: f64,
     data: &DataSet,
     threads: u32,
-) -> std::result::Result<Measurement, BenchError> {
+) -> std::result::Result<Measurement, Problem> {
     let time = budget.start_part(Workload::PlainCandle, seconds)?;
     let batch_size = steps::batch_size(MODEL);
     let step_config = StepConfig {
@@ -52,7 +53,7 @@ pub(super) fn plain_candle(
         plain
             .train(&data.train, first, batch_size as usize)
             .map(drop)
-            .map_err(BenchError::from)
+            .map_err(Problem::from)
     });
     let interleaved = Interleaved {
         work,

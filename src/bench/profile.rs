@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
-use super::BenchError;
 use super::budget::{BenchBudget, Listener};
 use super::comparisons::{Open, step_config_of};
 use super::{digits, workloads};
@@ -13,6 +12,7 @@ use crate::device::events_of;
 use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, Net, layer_flops};
+use crate::problem::Problem;
 use crate::profiler::{self, Recording};
 use crate::records::benchmark::{Effort, StepConfig, Workload};
 use crate::records::{
@@ -38,7 +38,7 @@ pub fn profile(
     config: &RunConfig,
     open: Open<'_>,
     listener: &mut dyn Listener,
-) -> Result<(Profile, f32), BenchError> {
+) -> Result<(Profile, f32), Problem> {
     let mut budget = BenchBudget::start(Effort::Full, SECONDS, listener);
     let data = digits(&mut budget)?;
     let step_config = step_config_of(config);
@@ -103,7 +103,7 @@ struct Recorder<'a, 'b> {
     epochs: Vec<f64>,
     product: Option<LargeProduct>,
     machine_rate: Option<f64>,
-    stopped: Option<BenchError>,
+    stopped: Option<Problem>,
 }
 
 impl Recorder<'_, '_> {
@@ -117,7 +117,7 @@ impl Recorder<'_, '_> {
                 .record_device(0, events)
                 .map_err(candle_core::Error::msg)
         });
-        self.stopped = self.stopped.take().or(begun.err().map(BenchError::from));
+        self.stopped = self.stopped.take().or(begun.err().map(Problem::from));
     }
 }
 

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use super::budget::{BenchBudget, Listener, timed};
 use super::comparisons::{Open, step_config_of};
-use super::{BenchError, digits};
+use super::digits;
 use crate::data::DataSet;
 use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, DeviceContext, Net, flops};
+use crate::problem::Code;
+use crate::problem::Problem;
 use crate::records::benchmark::{Effort, Measurement, StepConfig, Workload};
 use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
@@ -59,7 +61,7 @@ fn with_step_config(base: &RunConfig, step_config: StepConfig) -> RunConfig {
 }
 
 /// A configuration, and its figures or why it could not be measured.
-pub(super) type Measured = (StepConfig, Result<Measurement, BenchError>);
+pub(super) type Measured = (StepConfig, Result<Measurement, Problem>);
 
 /// Measures the steps of `base` on every configuration; `product_size` is the size of matrix product
 /// that is fastest here. A configuration that fails leaves the others alone.
@@ -71,7 +73,7 @@ pub(super) fn steps(
     data: &DataSet,
     product_size: usize,
     open: Open<'_>,
-) -> Result<Vec<Measured>, BenchError> {
+) -> Result<Vec<Measured>, Problem> {
     let time = budget.start_part(Workload::Steps(base.model), seconds)?;
     let mut devices = HashMap::new();
     for step_config in step_configs {
@@ -81,7 +83,7 @@ pub(super) fn steps(
     }
     let time_per_run = time / (step_configs.len().max(1) as u32 * RUNS);
     let started = Instant::now();
-    let mut all: Vec<(StepConfig, Result<Samples, BenchError>)> = step_configs
+    let mut all: Vec<(StepConfig, Result<Samples, Problem>)> = step_configs
         .iter()
         .map(|&step_config| (step_config, Ok(Samples::default())))
         .collect();
@@ -114,7 +116,7 @@ pub(super) fn steps(
                 product,
             ) {
                 Ok(new) => so_far.add(new),
-                Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
+                Err(problem) if problem.code == Code::Cancelled => return Err(problem),
                 Err(problem) => *samples = Err(problem),
             }
         }
@@ -137,7 +139,7 @@ pub fn time_steps(
     configs: &[RunConfig],
     open: Open<'_>,
     listener: &mut dyn Listener,
-) -> Result<(Vec<Option<f64>>, f32), BenchError> {
+) -> Result<(Vec<Option<f64>>, f32), Problem> {
     let mut budget = BenchBudget::start(Effort::Full, ESTIMATE * configs.len() as f64, listener);
     let data = digits(&mut budget)?;
     let mut devices = HashMap::new();
@@ -154,7 +156,7 @@ pub fn time_steps(
         };
         rates.push(match samples {
             Ok(samples) => Some(f64::from(step_config.batch_size) / median(&samples.steps)),
-            Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
+            Err(problem) if problem.code == Code::Cancelled => return Err(problem),
             Err(problem) => {
                 tracing::warn!(%problem, model = %config.model, "steps could not be timed");
                 None
@@ -205,7 +207,7 @@ pub(super) fn run(
     data: &DataSet,
     context: &DeviceContext,
     interleaved: Option<Interleaved<'_>>,
-) -> Result<Samples, BenchError> {
+) -> Result<Samples, Problem> {
     let mut timer = StepTimer::new(budget, time, interleaved);
     let trained = train::train(
         &with_step_config(base, step_config),
@@ -247,7 +249,7 @@ impl Samples {
 /// Work that is timed between the steps of a run, on the CPU.
 pub(super) struct Interleaved<'a> {
     /// Does it once.
-    pub work: Box<dyn FnMut() -> Result<(), BenchError> + Send + 'a>,
+    pub work: Box<dyn FnMut() -> Result<(), Problem> + Send + 'a>,
     /// It follows the first step, and then every so many.
     pub every_steps: u64,
     /// How often it is done at least.
@@ -286,7 +288,7 @@ pub(super) struct StepTimer<'a, 'b, 'i> {
     burst_seconds: Option<f64>,
     pub samples: Samples,
     /// Why the run was stopped early, unless there were enough steps.
-    pub stopped: Option<BenchError>,
+    pub stopped: Option<Problem>,
 }
 
 impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {

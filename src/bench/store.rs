@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::BenchError;
 use super::words::text;
+use crate::problem::Problem;
 use crate::records::benchmark::{Report, Saved, VERSION};
 use crate::system::WriteError;
 use crate::system::files::{read_limited, write_group};
@@ -12,7 +12,7 @@ use crate::system::files::{read_limited, write_group};
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Writes a report to new files in `folder`, named after its time.
-pub fn save(folder: &Path, report: &Report) -> Result<Saved, BenchError> {
+pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
     let measured = report
         .measured_at
         .parse::<jiff::Timestamp>()

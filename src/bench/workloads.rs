@@ -6,14 +6,15 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::budget::{BenchBudget, Case, Pool, interleave, timed};
-use super::{BenchError, CLASSES, steps};
+use super::{CLASSES, steps};
 use crate::data::Split;
-use crate::infer::{Classifier, Classify, InferError, measure};
+use crate::infer::{Classifier, Classify, measure};
 use crate::ink::Image;
 use crate::math::statistics::{median, quantile};
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{Net, parameter_count};
 use crate::optim::{Optimizer, OptimizerConfig};
+use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::records::benchmark::{Measurement, Workload};
 use crate::records::{Calibration, ModelInfo, ModelRef};
@@ -21,7 +22,7 @@ use crate::run_config::{
     Activation, Augmentation, Classes, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision,
     RunConfig,
 };
-use crate::train::{Loader, Shuffle, TrainError};
+use crate::train::{Loader, Shuffle};
 
 pub(super) const USUAL_SIZE: usize = 1024;
 
@@ -39,7 +40,7 @@ pub(super) fn products(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
     pools: &[Pool],
-) -> Result<Vec<Measurement>, BenchError> {
+) -> Result<Vec<Measurement>, Problem> {
     let time = budget.start_part(Workload::Products, seconds)? / SIZES.len() as u32;
     let mut best: Vec<Measurement> = Vec::new();
     for size in SIZES {
@@ -59,7 +60,7 @@ fn of_size(
     time: Duration,
     pools: &[Pool],
     size: usize,
-) -> Result<Vec<Measurement>, BenchError> {
+) -> Result<Vec<Measurement>, Problem> {
     let cases: Vec<(Precision, &Pool)> = Precision::on(DeviceChoice::Cpu)
         .flat_map(|precision| pools.iter().map(move |pool| (precision, pool)))
         .collect();
@@ -97,7 +98,7 @@ pub(super) fn memory(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
     pools: &[Pool],
-) -> Result<Vec<Measurement>, BenchError> {
+) -> Result<Vec<Measurement>, Problem> {
     let time = budget.start_part(Workload::Memory, seconds)?;
     let from = vec![1.0_f32; COPIED];
     let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);
@@ -137,7 +138,7 @@ pub(super) fn pipeline(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
     images: &Split,
-) -> Result<Vec<Measurement>, BenchError> {
+) -> Result<Vec<Measurement>, Problem> {
     let time = budget.start_part(Workload::Pipeline, seconds)?;
     let plain = steps::config(ModelKind::ConvNet);
     let taken = std::thread::scope(|scope| {
@@ -155,7 +156,7 @@ pub(super) fn pipeline(
                 Shuffle::new((0..images.len() as u32).collect(), config.seed, 0),
             )?;
             cases.push(Box::new(move || {
-                let mut loaded: Result<usize, TrainError> = Ok(0);
+                let mut loaded: Result<usize, Problem> = Ok(0);
                 let took = timed(|| {
                     loaded = (0..BATCHES)
                         .map(|_| loader.next_batch().map(|batch| batch.len()))
@@ -186,7 +187,7 @@ pub(super) fn updates(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
     pools: &[Pool],
-) -> Result<Vec<Measurement>, BenchError> {
+) -> Result<Vec<Measurement>, Problem> {
     let time = budget.start_part(Workload::Updates, seconds)?;
     let Some(all) = pools.last() else {
         return Ok(Vec::new());
@@ -237,7 +238,7 @@ pub(super) fn inference(
     models: &[ModelKind],
     pools: &[Pool],
     digits: &Split,
-) -> Result<Vec<Measurement>, BenchError> {
+) -> Result<Vec<Measurement>, Problem> {
     let time = budget.start_part(Workload::Inference, seconds)? / (2 * models.len().max(1) as u32);
     let mut rows = Vec::new();
     for &model in models {
@@ -280,7 +281,7 @@ fn one_by_one(
     time: Duration,
     model: ModelKind,
     digits: &Split,
-) -> Result<Measurement, BenchError> {
+) -> Result<Measurement, Problem> {
     let info = ModelInfo {
         reference: ModelRef::Starter,
         network: model.into(),
@@ -301,10 +302,10 @@ fn one_by_one(
         .collect();
     let mut images = images.iter().cycle();
     let mut samples = Vec::new();
-    let mut burst = || -> Result<f64, BenchError> {
+    let mut burst = || -> Result<f64, Problem> {
         let mut total = 0.0;
         for image in images.by_ref().take(BURST) {
-            let mut classified: Result<(), InferError> = Ok(());
+            let mut classified: Result<(), Problem> = Ok(());
             let image = image.clone();
             let seconds = timed(|| classified = classifier.classify(image).map(drop));
             classified?;

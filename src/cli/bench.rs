@@ -11,14 +11,13 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::{Output, Progress};
 use crate::bench::{self, busy, text, workload};
-use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::{BUSY, Effort, Machine, Measurement, StepConfig, Workload};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};
 use crate::text::table::{self, Cell, Line, Section};
 use crate::text::visible;
-use crate::window::messages::Message;
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -100,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let (result, _) = measure(&engine, Job::Benchmark(effort), &mut output)?;
     let JobResult::Benchmark { report, saved } = result else {
-        return Err(Problem::EngineGone.into());
+        return Err(EngineError::Gone.into());
     };
     output.json(&JsonLine::Finished {
         measured_at: &report.measured_at,
@@ -152,12 +151,12 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
         background_load,
     } = result
     else {
-        return Err(Problem::EngineGone.into());
+        return Err(EngineError::Gone.into());
     };
     let failed: Vec<String> = failed
         .iter()
         .map(|(step_config, problem)| {
-            format!("{}: {}", name(*step_config), Message::from(problem).what)
+            format!("{}: {}", name(*step_config), problem.message.what.clone())
         })
         .collect();
     output.text(&table::text(&[section(what, &rows)]))?;

@@ -17,12 +17,12 @@ use crate::infer::model_comparison::{
 };
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Job, JobResult};
 use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, ModelRef};
 use crate::run_config::{DataSpec, EvaluationSplit, ModelKind, RunConfig, differing_settings};
 use crate::text::table;
 use crate::text::visible;
-use crate::window::messages::Message;
 
 /// What all others are compared with: on the command line the order says it.
 const BASELINE: usize = 0;
@@ -104,7 +104,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     } = arguments;
     if !COMPARED_MODELS.contains(&runs.len()) {
         let problem = Problem::from(ComparisonError::Count { given: runs.len() });
-        return Err(Failure::Usage(Message::from(&problem).to_string()));
+        return Err(Failure::Usage(problem.to_string()));
     }
     let models = runs
         .iter()
@@ -123,7 +123,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     )?;
     drop(progress);
     let Some(JobResult::CompareModels(comparison)) = compared else {
-        return Err(Problem::EngineGone.into());
+        return Err(EngineError::Gone.into());
     };
     let mut output = Output::new(json);
     output.json(&figures(&comparison, &runs))?;

@@ -11,7 +11,6 @@ use crate::run_config::{ConfigProblem, DeviceChoice, Precision};
 use crate::self_test::{Report, check_in_subprocess};
 use crate::system::paths::Paths;
 use crate::system::process;
-use crate::window::messages::Message;
 
 /// The device to compute on in this precision. An NVIDIA GPU that was asked for must pass its
 /// self-test. `auto` becomes the NVIDIA GPU if there is one that passes; otherwise it stays `auto`,
@@ -43,7 +42,7 @@ fn automatic(precision: Precision) -> DeviceChoice {
         Err(problem) => {
             note(&format!(
                 "Training on the CPU. {}",
-                Message::from(&problem).what
+                problem.message.what.clone()
             ));
             DeviceChoice::Auto
         }
@@ -97,7 +96,7 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
                     Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
                 usable.push((gpu, precisions.collect()));
             }
-            Err(problem) => note(&Message::from(&problem).what),
+            Err(problem) => note(&problem.message.what.clone()),
         }
     }
     usable

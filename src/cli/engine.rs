@@ -8,8 +8,10 @@ use super::failure::{Failure, INTERRUPTED};
 use super::interrupt::{self, Request};
 use crate::data::DataError;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
+use crate::problem::Code;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
 use crate::run_config::{DeviceChoice, WeightFormat};
@@ -147,7 +149,7 @@ impl Engine {
         let followed = self.follow(update);
         match (interrupt::requested(), followed) {
             (Some(Request::Interrupt(status)), Ok(None)) => {
-                Err(Failure::from(Problem::Cancelled(Cancelled)).terminated(status))
+                Err(Failure::from(Cancelled).terminated(status))
             }
             // However its engine has ended: perhaps the signal reached that first.
             (Some(Request::Interrupt(status)), Err(failure)) => Err(failure.terminated(status)),
@@ -190,10 +192,10 @@ impl Engine {
                     event: JobEvent::Failed(problem),
                     ..
                 }) => {
-                    if matches!(problem, Problem::Panicked { .. }) {
+                    if problem.code == Code::Panicked {
                         update(Update::EngineLost)?;
                     }
-                    let interrupted = matches!(problem, Problem::Interrupted { .. });
+                    let interrupted = matches!(problem.code, Code::Interrupted { .. });
                     if interrupted {
                         wait_for_request();
                     }
@@ -212,7 +214,7 @@ impl Engine {
                 // A restarted engine has lost the job.
                 Some(Event::Restarted) => {
                     update(Update::EngineLost)?;
-                    return Err(Problem::EngineGone.into());
+                    return Err(EngineError::Gone.into());
                 }
                 Some(event) => update(Update::Event(event))?,
                 None => {}
@@ -231,7 +233,7 @@ impl Engine {
                 return Err(exit.into());
             }
         }
-        Err(Problem::EngineGone)
+        Err(EngineError::Gone.into())
     }
 
     /// The next event; `None` if there was none for a short while.
@@ -244,10 +246,10 @@ impl Engine {
                     Err(RecvTimeoutError::Timeout) => return Ok(None),
                     // The engine has ended, but its last events may still be queued.
                     Err(RecvTimeoutError::Disconnected) => {
-                        return self.handle.try_recv().map_err(|_| Problem::EngineGone);
+                        return self.handle.try_recv().map_err(|_| EngineError::Gone.into());
                     }
                 },
-                Err(_) => return Err(Problem::EngineGone),
+                Err(_) => return Err(EngineError::Gone.into()),
             }
         }
     }

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::output::Progress;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores};
-use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Job, JobResult};
 use crate::records::{
     DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection,
@@ -133,7 +133,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     })?;
     drop(progress);
     let Some(JobResult::Evaluate(report)) = measured else {
-        return Err(Problem::EngineGone.into());
+        return Err(EngineError::Gone.into());
     };
     let mut output = Output::new(arguments.json);
     output.json(&figures(&report, uncalibrated))?;

@@ -10,13 +10,13 @@ use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Progress;
 use super::output::{Output, note};
-use crate::problem::Problem;
+use crate::problem::Message;
+use crate::protocol::EngineError;
 use crate::protocol::{ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
 use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
 use crate::text::format::file_size;
 use crate::text::visible;
-use crate::window::messages::Message;
 
 /// The options of `inkling export`.
 #[derive(Debug, clap::Args)]
@@ -106,7 +106,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     })?;
     drop(progress);
     let Some(JobResult::Export(report)) = exported else {
-        return Err(Problem::EngineGone.into());
+        return Err(EngineError::Gone.into());
     };
     let paths = report
         .paths
@@ -123,7 +123,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(problem) = &report.unmeasured {
         note(&format!(
             "The accuracy of the 8-bit weights could not be measured. {}",
-            Message::from(problem)
+            problem.message.clone()
         ));
     }
     Ok(())

@@ -2,11 +2,9 @@ use std::process::ExitCode;
 
 use super::interrupt::{self, Request};
 use super::output::note;
-use crate::infer::ComparisonError;
 use crate::problem::Problem;
+use crate::problem::{Code, Explain};
 use crate::run_config::ConfigProblem;
-use crate::sweep::SweepError;
-use crate::window::messages::Message;
 
 /// The exit status after Ctrl-C, as is usual for shells.
 pub const INTERRUPTED: u8 = 130;
@@ -34,19 +32,8 @@ pub enum Failure {
 impl Failure {
     /// All problems of a configuration, one per line.
     pub fn of_config(problems: &[ConfigProblem]) -> Self {
-        let sentences = problems
-            .iter()
-            .map(|problem| Message::from(&Problem::from(problem.clone())).to_string());
+        let sentences = problems.iter().map(|problem| problem.message().to_string());
         Self::Usage(sentences.collect::<Vec<_>>().join("\n"))
-    }
-
-    /// Why a sweep cannot begin or go on.
-    pub fn of_sweep(error: SweepError) -> Self {
-        match error {
-            SweepError::Definition(_) => Self::Usage(Message::from(&error).to_string()),
-            SweepError::Problem(problem) => problem.into(),
-            error => Self::Failed(Message::from(&error).to_string()),
-        }
     }
 
     /// The same, where this process was asked to end.
@@ -103,22 +90,16 @@ impl Failure {
 impl<P: Into<Problem>> From<P> for Failure {
     fn from(problem: P) -> Self {
         let problem = problem.into();
-        tracing::info!(problem = problem.name(), "a problem is reported");
-        let sentence = Message::from(&problem).to_string();
-        match (problem, interrupt::requested()) {
-            (
-                Problem::Config(_)
-                | Problem::Comparison(ComparisonError::Count { .. } | ComparisonError::Repeated)
-                | Problem::NoConsent { .. },
-                _,
-            ) => Self::Usage(sentence),
-            (Problem::Cancelled(_), Some(Request::Interrupt(status))) => Self::Terminated {
+        tracing::info!(problem = problem.name, "a problem is reported");
+        let sentence = problem.message.to_string();
+        match problem.code {
+            Code::Usage | Code::Config | Code::BatchLargerThanSet { .. } => Self::Usage(sentence),
+            Code::Cancelled => Self::Terminated {
                 sentence: Some(sentence),
-                status,
-            },
-            (Problem::Cancelled(_), _) => Self::Terminated {
-                sentence: Some(sentence),
-                status: INTERRUPTED,
+                status: match interrupt::requested() {
+                    Some(Request::Interrupt(status)) => status,
+                    _ => INTERRUPTED,
+                },
             },
             _ => Self::Failed(sentence),
         }

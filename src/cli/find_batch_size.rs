@@ -11,8 +11,9 @@ use super::output::Output;
 use super::output::Progress;
 use super::settings::Settings;
 use crate::bench::busy;
-use crate::problem::Problem;
+use crate::problem::Message;
 use crate::progress::Cancelled;
+use crate::protocol::EngineError;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::BUSY;
 use crate::records::{
@@ -22,7 +23,6 @@ use crate::records::{
 use crate::run_config::RunConfig;
 use crate::text::format::{duration, grouped, percent, plain, plain_percent};
 use crate::text::table::{self, Cell, Line, Section};
-use crate::window::messages::Message;
 
 /// The options of `inkling find-batch-size`.
 #[derive(Debug, clap::Args)]
@@ -136,8 +136,8 @@ fn follow(
     })?;
     match result {
         Some(JobResult::FindBatchSize(finding)) => Ok((rows, finding)),
-        Some(_) => Err(Problem::EngineGone.into()),
-        None => Err(Problem::Cancelled(Cancelled).into()),
+        Some(_) => Err(EngineError::Gone.into()),
+        None => Err(Cancelled.into()),
     }
 }
 

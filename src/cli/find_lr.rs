@@ -12,14 +12,14 @@ use super::output::Output;
 use super::output::Progress;
 use super::output::quoted;
 use super::settings::Settings;
-use crate::problem::Problem;
+use crate::problem::Message;
 use crate::progress::Cancelled;
+use crate::protocol::EngineError;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
 use crate::text::table::{self, Cell, Line, Section};
-use crate::window::messages::Message;
 
 /// Steps between two lines of the table: three lines for each power of ten.
 const STEPS_PER_LINE: usize = 10;
@@ -142,8 +142,8 @@ fn follow(
     })?;
     match result {
         Some(JobResult::FindLearningRate(finding)) => Ok((search, finding)),
-        Some(_) => Err(Problem::EngineGone.into()),
-        None => Err(Problem::Cancelled(Cancelled).into()),
+        Some(_) => Err(EngineError::Gone.into()),
+        None => Err(Cancelled.into()),
     }
 }
 

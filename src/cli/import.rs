@@ -13,13 +13,13 @@ use super::output::Progress;
 use super::output::quoted;
 use super::output::{Output, note};
 use crate::engine::RunsTarget;
-use crate::problem::Problem;
+use crate::problem::Message;
+use crate::protocol::EngineError;
 use crate::protocol::{Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
 use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
 use crate::system::targets::check_folder;
 use crate::text::visible;
-use crate::window::messages::Message;
 
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
@@ -139,7 +139,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     drop(progress);
     let (summary, finding) = match imported {
         Some(JobResult::Import { summary, finding }) => (summary, finding),
-        Some(_) => return Err(Problem::EngineGone.into()),
+        Some(JobResult::ImportUndecided { message, .. }) => {
+            return Err(Failure::Failed(message.to_string()));
+        }
+        Some(_) => return Err(EngineError::Gone.into()),
         None => {
             note("Cancelled; nothing was saved.");
             return Err(Failure::Interrupted);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::cli::failure::Failure;
 use crate::data::{MyDigits, Recipients};
 use crate::engine::{EngineHost, EngineSettings, RemoteHost, SLURM, SshHost};
-use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::run_config::DataSpec;
 use crate::sweep::{EngineExecutor, SlurmArray, Work};
 use crate::system::paths::Paths;
@@ -126,7 +126,7 @@ impl Machines {
             return Ok(());
         }
         if !self.send_my_digits {
-            return Err(Problem::NoConsent {
+            return Err(EngineError::NoConsent {
                 drawings,
                 machine: machines.join(", "),
             }

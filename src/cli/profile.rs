@@ -13,8 +13,8 @@ use super::output::Output;
 use super::output::Progress;
 use super::settings::Settings;
 use crate::bench::{busy, chrome_trace, profile_sections};
-use crate::problem::Problem;
 use crate::progress::Cancelled;
+use crate::protocol::EngineError;
 use crate::protocol::{Job, JobResult};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, ProfileRow};
@@ -96,8 +96,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             profile,
             background_load,
         }) => (profile, background_load),
-        Some(_) => return Err(Problem::EngineGone.into()),
-        None => return Err(Problem::Cancelled(Cancelled).into()),
+        Some(_) => return Err(EngineError::Gone.into()),
+        None => return Err(Cancelled.into()),
     };
     drop(progress);
     let mut output = Output::new(arguments.json);

@@ -13,11 +13,11 @@ use super::failure::Failure;
 use super::output::{note, quoted};
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
+use crate::problem::Message;
 use crate::run_config::{Chosen, Kind, ModelKind, Preset, RunConfig, Setting};
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
 use crate::text::visible;
-use crate::window::messages::Message;
 
 /// The largest file of settings that is read: a run's summary holds the images that were
 /// misclassified.

@@ -1,18 +1,14 @@
-//! What can be wrong with data. Sentences for people are formed in `app::messages`.
-
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
+use crate::problem::{Code, Explain, list, sentence};
 use crate::progress::Cancelled;
 use crate::run_config::Classes;
-use crate::system::{TargetError, WriteError};
 
 /// Why a data set could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     /// A set known by name is in none of the data folders.
-    #[error("{set} was not found in {}", searched.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
+    #[error("The data set {set} was not found{}.", searched_in(searched))]
     NotFound {
         /// The set's name.
         set: String,
@@ -20,13 +16,13 @@ pub enum DataError {
         searched: Vec<PathBuf>,
     },
     /// Nothing is at a path.
-    #[error("{path} does not exist")]
+    #[error("{path} does not exist.")]
     Missing {
         /// The path.
         path: PathBuf,
     },
     /// A file could not be read.
-    #[error("cannot read {path}: {reason}")]
+    #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -34,7 +30,7 @@ pub enum DataError {
         reason: String,
     },
     /// A file is not what it should be.
-    #[error("{path} is damaged or has an unexpected format: {reason}")]
+    #[error("{path} is damaged or has an unexpected format: {}", sentence(reason))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -42,7 +38,7 @@ pub enum DataError {
         reason: String,
     },
     /// A file claims or decompresses to more than Inkling accepts.
-    #[error("{path} is too large: {reason}")]
+    #[error("{path} is too large: {}", sentence(reason))]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -50,7 +46,10 @@ pub enum DataError {
         reason: String,
     },
     /// A folder or file has no labelled images that Inkling understands.
-    #[error("{path} does not contain a data set: {reason}")]
+    #[error(
+        "{path} does not contain a data set in a supported format: {}",
+        sentence(reason)
+    )]
     NoData {
         /// The path.
         path: PathBuf,
@@ -58,13 +57,17 @@ pub enum DataError {
         reason: String,
     },
     /// No drawing was kept yet, or none that can be read.
-    #[error("there are no drawings in {path}")]
+    #[error("You have not kept any drawings yet.")]
     NoDrawings {
         /// The file they are kept in.
         path: PathBuf,
     },
     /// A source of a mix has other classes than the rest.
-    #[error("{other} has {}, the other data {}", found.plural(), wanted.plural())]
+    #[error(
+        "{other} cannot be mixed with the other data: its images are of {}, theirs of {}.",
+        found.plural(),
+        wanted.plural()
+    )]
     DifferentClasses {
         /// The source.
         other: String,
@@ -74,23 +77,30 @@ pub enum DataError {
         wanted: Classes,
     },
     /// Digits of which there is no image to learn from.
-    #[error("there is no drawing of {}", digits.iter().map(u8::to_string).collect::<Vec<_>>().join(", "))]
+    #[error(
+        "Your drawings have no {}, so a model could not learn to recognise it.",
+        either(digits)
+    )]
     MissingDigits {
         /// Those digits.
         digits: Vec<u8>,
     },
     /// The training data of an imported model is not known.
-    #[error("the training data of this model is unknown")]
+    #[error("The training data of this model is unknown.")]
     Unknown,
     /// The training data that a model names is a path, and the model is not of a run that was
     /// trained here.
-    #[error("the model names {data}, a path that is not opened")]
+    #[error(
+        "This model names {data} as its training data. Such a path is opened only for models among Inkling's own runs."
+    )]
     NotTrusted {
         /// The path's last part.
         data: String,
     },
     /// There are images of a single class.
-    #[error("all training images are of the class {class}")]
+    #[error(
+        "All training images are of the same class, {class}, so there is nothing to tell apart."
+    )]
     SingleClass {
         /// The class.
         class: String,
@@ -100,8 +110,58 @@ pub enum DataError {
     Cancelled(#[from] Cancelled),
 }
 
+impl Explain for DataError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::NotFound { searched, .. } if searched.is_empty() => "Choose the folder that contains its four IDX files.",
+            Self::NotFound { set, .. } => {
+                return format!(
+                    "Put its four IDX files (gzipped or not) into a folder named {set} there, or choose the folder that contains them."
+                );
+            }
+            Self::Missing { .. } => "Check the spelling, and that the drive is connected.",
+            Self::Unreadable { .. } => "Check that the file exists and that you have permission to read it.",
+            Self::Malformed { .. } => "Download or create the file again, or choose another data set.",
+            Self::TooLarge { .. } => "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
+            Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",
+            Self::NoDrawings { .. } => "In Draw, draw a digit and press Enter if it was recognised correctly, or type the digit that it is.",
+            Self::DifferentClasses { .. } => "Choose one of them, or data sets of the same things.",
+            Self::MissingDigits { .. } => "Draw it too, or add other digits: mine+builtin, or mine+mnist.",
+            Self::Unknown => "Choose a data set, on the command line with --data.",
+            Self::NotTrusted { .. } => "Choose the data set, on the command line with --data.",
+            Self::SingleClass { .. } => "Choose data with at least two classes, or add another data set.",
+            Self::Cancelled(cancelled) => return cancelled.remedy(),
+        }
+        .to_owned()
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Cancelled(cancelled) => cancelled.code(),
+            _ => Code::Other,
+        }
+    }
+}
+
+fn searched_in(folders: &[PathBuf]) -> String {
+    if folders.is_empty() {
+        ": there is no data folder to search".to_owned()
+    } else {
+        format!(" in {}", list(folders))
+    }
+}
+
+/// "3", "3 or 7", "1, 3 or 7".
+fn either(digits: &[u8]) -> String {
+    let names: Vec<String> = digits.iter().map(u8::to_string).collect();
+    match names.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// A part of a data set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataPart {
     /// The pixels of the training images, how many there are, or their order.
     TrainImages,
@@ -111,24 +171,13 @@ pub enum DataPart {
     Test,
 }
 
-/// Why drawings could not be kept.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeepError {
-    /// The file could not be read.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// It could not be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-}
-
-/// Why a data set could not be exported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SetExportError {
-    /// It could not be written, or something is there already.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// Whoever waited for it cancelled it.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
+impl DataPart {
+    /// What people read.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::TrainImages => "training images",
+            Self::TrainLabels => "labels of the training images",
+            Self::Test => "test images or their labels",
+        }
+    }
 }

@@ -18,7 +18,7 @@ mod preview;
 mod rehearsal;
 
 pub use dataset::{DataSet, Fingerprint, Split, ValidationSplit, gather_batch, validation_size};
-pub use error::{DataError, DataPart, KeepError, SetExportError};
+pub use error::{DataError, DataPart};
 pub use evaluation_set::{EvaluationSet, NotDigits, Writers, is_among, load_for_evaluation};
 pub use formats::export::{export_drawings, export_set};
 pub use formats::idx::{Kind as IdxKind, read_idx};

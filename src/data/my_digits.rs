@@ -11,8 +11,9 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 use super::formats::{as_data_error, malformed, too_large, unreadable};
-use super::{DataError, KeepError, Split};
+use super::{DataError, Split};
 use crate::ink::{self, Ink, InkFile, read_ink_file};
+use crate::problem::Problem;
 use crate::system::WriteError;
 use crate::system::files::{
     create_folder, folder_of, open_lock, read_limited, write_through_links, write_whole,
@@ -180,7 +181,7 @@ impl MyDigits {
     }
 
     /// Makes a change, and gives what is in the file then.
-    pub fn change(&self, edit: &Edit) -> Result<Kept, KeepError> {
+    pub fn change(&self, edit: &Edit) -> Result<Kept, Problem> {
         let _lock = lock(&self.file).map_err(|error| WriteError::new(&self.file, &error))?;
         let mut lines = self.lines()?;
         edit.make(&mut lines);

@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::event_sink::EventSink;
 use super::handle::{EngineHandle, EngineSettings, EngineSide};
 use super::wire::{self, Handshake};
-use crate::problem::EngineExit;
+use crate::protocol::EngineExit;
 use crate::protocol::{Command, Event};
 use crate::system::process::{ChildProcess, ignoring_ctrl_c};
 

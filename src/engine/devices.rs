@@ -4,19 +4,16 @@
 use std::fmt::Debug;
 
 use crate::hardware::device_support;
-use crate::infer::{Classifier, Classify, InferError};
+use crate::infer::{Classifier, Classify};
 use crate::nn::DeviceContext;
+use crate::problem::Problem;
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
 pub trait Devices: Debug + Send + Sync {
     fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
     /// A copy of the model on this device.
-    fn load(
-        &self,
-        model: &Classifier,
-        device: DeviceChoice,
-    ) -> Result<Box<dyn Classify>, InferError>;
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem>;
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,11 +26,7 @@ impl Devices for ThisMachine {
         DeviceContext::open(device)
     }
 
-    fn load(
-        &self,
-        model: &Classifier,
-        device: DeviceChoice,
-    ) -> Result<Box<dyn Classify>, InferError> {
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem> {
         Ok(Box::new(
             model.to_device(device, &DeviceContext::open(device)?)?,
         ))

@@ -12,7 +12,7 @@ use super::devices::{Devices, ThisMachine};
 use super::event_sink::EventSink;
 use super::supervisor::supervise;
 use super::worker;
-use crate::problem::EngineExit;
+use crate::protocol::EngineExit;
 use crate::protocol::{Command, Event};
 use crate::run_config::WeightFormat;
 use crate::runs::CheckpointThread;

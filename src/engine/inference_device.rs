@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::devices::Devices;
 use crate::infer::{
-    Classifier, Classify, DeviceComparison, DeviceRejection, InferError, catch_panic,
-    compare_devices,
+    Classifier, Classify, DeviceComparison, DeviceRejection, catch_panic, compare_devices,
 };
+use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
 /// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing
@@ -18,7 +18,7 @@ use crate::run_config::{DeviceChoice, InferenceChoice};
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a comparison found, and the model on the chosen device unless that is the CPU.
-type Compared = Result<(DeviceComparison, Option<Box<dyn Classify>>), InferError>;
+type Compared = Result<(DeviceComparison, Option<Box<dyn Classify>>), Problem>;
 
 /// Chooses the device and classifies on it.
 pub(super) struct InferenceDevice {
@@ -109,8 +109,8 @@ impl InferenceDevice {
     pub fn classify<T>(
         &mut self,
         model: &Classifier,
-        work: impl Fn(&dyn Classify) -> Result<T, InferError>,
-    ) -> (Result<T, InferError>, Option<DeviceComparison>) {
+        work: impl Fn(&dyn Classify) -> Result<T, Problem>,
+    ) -> (Result<T, Problem>, Option<DeviceComparison>) {
         let on_device = self
             .on_device
             .as_ref()

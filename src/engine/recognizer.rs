@@ -6,9 +6,10 @@ use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::inference_device::InferenceDevice;
 use super::supervisor::Activity;
-use crate::infer::{Classifier, Classify, InferError, read_candidates, read_number};
+use crate::infer::{Classifier, Classify, read_candidates, read_number};
 use crate::ink::{CandidateImage, Ink, Steps, Writing};
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::Event;
 use crate::records::{DrawingAnswer, JobId, ModelRef};
 
@@ -111,13 +112,13 @@ impl Recognizer {
     /// Does this with the model in use.
     fn recognize<T>(
         &mut self,
-        work: impl Fn(&dyn Classify) -> Result<T, InferError>,
+        work: impl Fn(&dyn Classify) -> Result<T, Problem>,
         events: &EventSink,
     ) -> Result<T, Problem> {
         let (done, report) = match (self.followed(), &self.classifier) {
             (Some(training), _) => (work(training), None),
             (None, Some(classifier)) => self.device.classify(classifier, work),
-            (None, None) => return Err(Problem::NoSuchRun),
+            (None, None) => return Err(EngineError::NoSuchRun.into()),
         };
         if let Some(report) = report {
             events.send(Event::InferenceDevice(report));
@@ -130,7 +131,7 @@ impl Recognizer {
         let classifier = self
             .followed()
             .or(self.classifier.as_ref())
-            .ok_or(Problem::NoSuchRun)?;
+            .ok_or(EngineError::NoSuchRun)?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
             Ok(DrawingAnswer {
@@ -166,7 +167,7 @@ impl Recognizer {
         }
         match Classifier::load(model)
             .map_err(Problem::from)
-            .and_then(|loaded| loaded.ok_or(Problem::NoSuchRun))
+            .and_then(|loaded| loaded.ok_or(EngineError::NoSuchRun.into()))
         {
             Ok(classifier) => {
                 events.send(Event::ModelInUse(classifier.info().clone()));

@@ -8,6 +8,7 @@ use std::sync::mpsc::Receiver;
 use super::event_sink::EventSink;
 use super::handle::EngineSide;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, JobEvent};
 use crate::records::JobId;
 
@@ -81,7 +82,7 @@ pub fn supervise(
                 };
                 let message = panic_message(panic.as_ref());
                 tracing::error!(%message, "the engine panicked");
-                let problem = Problem::Panicked { message };
+                let problem = Problem::from(EngineError::Panicked { message });
                 events.send(match activity {
                     Some(activity) => Activity::failed(activity, problem),
                     None => Event::Failed(problem),

@@ -1,22 +1,38 @@
-use serde::{Deserialize, Serialize};
-
 use crate::nn::ComputeError;
+use crate::problem::{Code, Explain, sentence};
 use crate::system::{TargetError, WriteError};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// The format consists of layers, and those of an imported ONNX network are not known.
-    #[error("an imported ONNX network cannot be exported in this format")]
+    #[error("An imported ONNX network cannot be exported in this format.")]
     UnsupportedNetwork,
     /// A weight could not be read from the device, or a file could not be encoded.
-    #[error("the export failed: {message}")]
+    #[error("The model could not be exported: {}", sentence(message))]
     Failed { message: String },
     /// Its files cannot go where they were to go.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+impl Explain for ExportError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::UnsupportedNetwork => "Export it as ONNX without 8-bit weights, which gives the original file, or as safetensors for use in Inkling.".to_owned(),
+            Self::Failed { .. } => "Try again, and please report this as a bug.".to_owned(),
+            Self::Target(error) => error.remedy(),
+            Self::Write(error) => error.remedy(),
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Target(error) => error.code(),
+            _ => Code::Other,
+        }
+    }
 }
 
 impl From<ComputeError> for ExportError {

@@ -1,24 +1,29 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::DataError;
-use crate::infer::InferError;
 use crate::nn::{ComputeError, ModelError};
+use crate::problem::Problem;
+use crate::problem::{Code, Explain, sentence};
 use crate::progress::Cancelled;
 use crate::records::{Doubt, MeasuredReading, Reading};
 use crate::run_config::{DataSpec, ModelKind};
+use crate::text::format::{grouped, percent};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// The file could not be opened or read.
-    #[error("cannot read {path}: {reason}")]
+    #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
     /// The file holds no weights that Inkling can read, or is damaged.
-    #[error("{path} contains no usable weights: {reason}")]
+    #[error(
+        "{path} does not contain weights that Inkling can read: {}",
+        sentence(reason)
+    )]
     Malformed { path: PathBuf, reason: String },
     /// Its weights are those of no network known here.
-    #[error("{path} matches none of the supported networks; {} is closest", mismatch.closest)]
+    #[error("The weights in {path} {}", does_not_fit(mismatch))]
     Mismatch {
         path: PathBuf,
         /// What does not fit.
@@ -26,21 +31,24 @@ pub enum ImportError {
     },
     /// It is an ONNX file whose network is not one of those known here, and cannot be computed as
     /// it is.
-    #[error("{path} has a network that cannot be used: {reason}")]
+    #[error(
+        "The network in {path} is not one that Inkling can train, and it cannot be used without training either: {}",
+        sentence(reason)
+    )]
     Graph { path: PathBuf, reason: String },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
-    #[error("it is not clear how the weights in {path} are meant")]
+    #[error("{}", undecided(path, trials))]
     Undecided { path: PathBuf, trials: Box<Trials> },
     /// What it is said to have been trained on has another number of classes than a network that
     /// can be imported.
-    #[error("{data} has {given} classes")]
+    #[error("{data} has {given} classes, and only weights of networks with ten can be imported.")]
     Classes { data: String, given: usize },
     /// Inkling wrote it, but its model cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// What was recognised could not be tried out.
-    #[error(transparent)]
-    Infer(#[from] InferError),
+    #[error("{}", .0.message.what)]
+    Infer(#[from] Problem),
     /// A network could not be built of its weights.
     #[error(transparent)]
     Compute(#[from] ComputeError),
@@ -49,6 +57,45 @@ pub enum ImportError {
     Data(#[from] DataError),
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+impl Explain for ImportError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => {
+                "Check that the file exists and that you have permission to read it.".to_owned()
+            }
+            Self::Malformed { .. } => "Choose a safetensors file, a file written by torch.save(model.state_dict(), …), or an ONNX file.".to_owned(),
+            Self::Mismatch { mismatch, .. } if mismatch.not_finite.is_some() => {
+                "The source network diverged during training; retrain it with a lower learning rate.".to_owned()
+            }
+            Self::Mismatch { .. } => format!("Retrain the network with the layers of one of these: {}.", all_models()),
+            Self::Graph { .. } => format!("Export it again for one 28x28 image and ten classes, or train one of these: {}.", all_models()),
+            Self::Undecided { trials, .. } => how_to_decide(trials),
+            Self::Classes { .. } => "Leave out what the network was trained on, or import weights that tell ten classes apart.".to_owned(),
+            Self::Model(error) => error.remedy(),
+            Self::Infer(problem) => problem.message.remedy.clone(),
+            Self::Compute(error) => error.remedy(),
+            Self::Data(error) => error.remedy(),
+            Self::Cancelled(cancelled) => cancelled.remedy(),
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Model(error) => error.code(),
+            Self::Infer(problem) => problem.code.clone(),
+            Self::Compute(error) => error.code(),
+            Self::Data(error) => error.code(),
+            Self::Cancelled(cancelled) => cancelled.code(),
+            _ => Code::Other,
+        }
+    }
+}
+
+fn all_models() -> String {
+    let labels: Vec<&str> = ModelKind::ALL.iter().map(|model| model.label()).collect();
+    labels.join(", ")
 }
 
 /// What was measured of weights, and why it decides nothing.
@@ -79,7 +126,7 @@ impl Trials {
 }
 
 /// What stands between a file's weights and the network they resemble most.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     pub closest: ModelKind,
     /// Weights with its names but not its shapes.
@@ -105,10 +152,144 @@ impl Mismatch {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongShape {
     pub name: String,
     /// The shape it has in the file.
     pub found: Vec<u64>,
     pub expected: Vec<u64>,
+}
+
+/// What follows on "The weights in FILE".
+fn does_not_fit(mismatch: &Mismatch) -> String {
+    mismatch.not_finite.as_ref().map_or_else(
+        || {
+            format!(
+                "do not match any network that Inkling supports. Closest match: {}. Differences: {}",
+                mismatch.closest.label(),
+                differences(mismatch)
+            )
+        },
+        |name| format!("cannot be used: {name} contains NaN or infinite values."),
+    )
+}
+
+/// The differences by kind: wrong shapes, missing and unexpected weights.
+fn differences(mismatch: &Mismatch) -> String {
+    let size = |shape: &[u64]| {
+        if shape.is_empty() {
+            "scalar".to_owned()
+        } else {
+            shape
+                .iter()
+                .map(u64::to_string)
+                .collect::<Vec<_>>()
+                .join("x")
+        }
+    };
+    let named = |weights: &[(String, Vec<u64>)]| {
+        some(
+            weights
+                .iter()
+                .map(|(name, shape)| format!("{name} ({})", size(shape))),
+        )
+    };
+    let mut parts = Vec::new();
+    if !mismatch.wrong.is_empty() {
+        let wrong = mismatch.wrong.iter().map(|wrong| {
+            format!(
+                "{} is {} instead of {}",
+                wrong.name,
+                size(&wrong.found),
+                size(&wrong.expected)
+            )
+        });
+        parts.push(format!("wrong shape: {}", some(wrong)));
+    }
+    if !mismatch.missing.is_empty() {
+        parts.push(format!("missing: {}", named(&mismatch.missing)));
+    }
+    if !mismatch.unexpected.is_empty() {
+        parts.push(format!("unexpected: {}", named(&mismatch.unexpected)));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+/// The first items of a list, and how many more there are.
+fn some(items: impl Iterator<Item = String>) -> String {
+    const FEW: usize = 6;
+    let items: Vec<String> = items.collect();
+    let shown = items
+        .iter()
+        .take(FEW)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if items.len() > FEW {
+        format!("{shown} and {} more", items.len() - FEW)
+    } else {
+        shown
+    }
+}
+
+/// "1,000 built-in digits", "1,000 training images of MNIST".
+fn trial_images(images: u64, data: &DataSpec) -> String {
+    let images = grouped(images);
+    if *data == DataSpec::builtin() {
+        format!("{images} built-in digits")
+    } else {
+        format!("{images} training images of {}", data.label())
+    }
+}
+
+/// What was measured of weights that were not imported.
+fn undecided(path: &Path, trials: &Trials) -> String {
+    let why = match trials.doubt {
+        Doubt::NotSupported => format!(
+            "they were probably trained with settings that Inkling's {} does not have",
+            trials.model.label()
+        ),
+        Doubt::Close => "more than one way to read them is as accurate".to_owned(),
+        Doubt::LowAccuracy => {
+            "they recognise too few images to tell how the network was built".to_owned()
+        }
+    };
+    let measured = |it: &MeasuredReading| {
+        format!(
+            "{} with {}",
+            percent(it.accuracy, 1),
+            trials.describe(&it.reading)
+        )
+    };
+    let readings: Vec<String> = trials.readings.iter().map(measured).collect();
+    let reason = if trials.model.is_trainable() {
+        format!("its weights fit {}, but {why}", trials.model.label())
+    } else {
+        "it is not clear how its network expects pixels to be normalised".to_owned()
+    };
+    format!(
+        "{} was not imported: {reason}. Accuracy on {}: {}.",
+        path.display(),
+        trial_images(trials.images, &trials.tried_on),
+        readings.join("; ")
+    )
+}
+
+fn how_to_decide(trials: &Trials) -> String {
+    // It has learned from MNIST most likely.
+    let download = if trials.tried_on == DataSpec::builtin() {
+        "Download MNIST, which networks are usually trained on, and import it again: on its images more can be told. "
+    } else {
+        ""
+    };
+    let reading = &trials.supported.reading;
+    let options = match (trials.model.is_trainable(), reading.layers) {
+        (false, _) => "--mean and --std",
+        (true, Some(_)) => "--layers, --activation, --mean and --std",
+        (true, None) => "--activation, --mean and --std",
+    };
+    format!(
+        "{download}To import it with {}, use --accept. If you know what it was trained with, name it with {options}.",
+        trials.describe(reading)
+    )
 }

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::error::{EnsembleProblem, InferError};
+use super::error::EnsembleProblem;
 use super::measure::{Measurement, outputs};
 use super::outputs::{self, Member, Outputs, Scores};
 use crate::data::Split;
 use crate::ink::{self, Framing, Image, Ink, Steps};
 use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net};
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{
     Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty,
@@ -28,7 +29,7 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
 
 /// Reads the file of a model, or those of an ensemble; `None` for a training run, which has no
 /// file.
-pub fn model_files(model: &ModelRef) -> Result<Option<Vec<ModelFile>>, InferError> {
+pub fn model_files(model: &ModelRef) -> Result<Option<Vec<ModelFile>>, Problem> {
     Ok(match model {
         ModelRef::Starter => Some(vec![starter_file()?]),
         ModelRef::File(path) => Some(vec![ModelFile::load(path)?]),
@@ -42,7 +43,7 @@ fn ensemble_files(
         models,
         dropout_passes,
     }: &Ensemble,
-) -> Result<Vec<ModelFile>, InferError> {
+) -> Result<Vec<ModelFile>, Problem> {
     if !Ensemble::MODELS.contains(&models.len()) {
         return Err(EnsembleProblem::Models {
             given: models.len(),
@@ -63,11 +64,11 @@ fn ensemble_files(
 /// Recognises digits with one model, on whichever device the model is.
 pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
-    fn classify(&self, image: Image) -> Result<Prediction, InferError>;
+    fn classify(&self, image: Image) -> Result<Prediction, Problem>;
 
     /// Turns a drawing into an image with these steps and classifies it; the time in the prediction
     /// includes both.
-    fn classify_drawing(&self, drawing: &Ink, steps: &Steps) -> Result<Prediction, InferError> {
+    fn classify_drawing(&self, drawing: &Ink, steps: &Steps) -> Result<Prediction, Problem> {
         let start = Instant::now();
         let prediction = self.classify(ink::rasterize_steps(drawing, steps))?;
         Ok(Prediction {
@@ -125,13 +126,13 @@ impl Classifier {
     }
 
     /// Loads the models of an ensemble.
-    pub fn open_ensemble(ensemble: &Ensemble) -> Result<Self, InferError> {
+    pub fn open_ensemble(ensemble: &Ensemble) -> Result<Self, Problem> {
         Self::of_ensemble(ensemble_files(ensemble)?, ensemble)
     }
 
     /// The stored models of an ensemble, on the CPU. What is known of them is what is known of the
     /// first, with the parameters of all.
-    fn of_ensemble(files: Vec<ModelFile>, ensemble: &Ensemble) -> Result<Self, InferError> {
+    fn of_ensemble(files: Vec<ModelFile>, ensemble: &Ensemble) -> Result<Self, Problem> {
         let Ensemble {
             models,
             dropout_passes,
@@ -171,7 +172,7 @@ impl Classifier {
     }
 
     /// The stored models that [`model_files`] gives for this reference.
-    pub fn of_files(mut files: Vec<ModelFile>, reference: &ModelRef) -> Result<Self, InferError> {
+    pub fn of_files(mut files: Vec<ModelFile>, reference: &ModelRef) -> Result<Self, Problem> {
         if let ModelRef::Ensemble(ensemble) = reference {
             return Self::of_ensemble(files, ensemble);
         }
@@ -180,7 +181,7 @@ impl Classifier {
     }
 
     /// Loads a model or the models of an ensemble; that of a training run has no file.
-    pub fn load(model: &ModelRef) -> Result<Option<Self>, InferError> {
+    pub fn load(model: &ModelRef) -> Result<Option<Self>, Problem> {
         model_files(model)?
             .map(|files| Self::of_files(files, model))
             .transpose()
@@ -197,7 +198,7 @@ impl Classifier {
         &self,
         device: DeviceChoice,
         context: &DeviceContext,
-    ) -> Result<Self, InferError> {
+    ) -> Result<Self, Problem> {
         let members = self
             .members
             .iter()
@@ -238,7 +239,7 @@ impl Classifier {
         &self,
         split: &Split,
         progress: &mut dyn Progress,
-    ) -> Result<Measurement, InferError> {
+    ) -> Result<Measurement, Problem> {
         let outputs = self.all_outputs(&split.images, progress)?;
         let measured = Measurement::of(outputs, self.temperature(), split);
         measured.check_finite()?;
@@ -247,11 +248,7 @@ impl Classifier {
 
     /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the share
     /// done after each batch; an error from it cancels.
-    pub fn digits(
-        &self,
-        images: &[u8],
-        progress: &mut dyn Progress,
-    ) -> Result<Vec<u8>, InferError> {
+    pub fn digits(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, Problem> {
         let outputs = self.all_outputs(images, progress)?;
         if !outputs.are_finite() {
             return Err(ComputeError::NotFinite.into());
@@ -268,7 +265,7 @@ impl Classifier {
         &self,
         images: &[u8],
         progress: &mut dyn Progress,
-    ) -> Result<Vec<f32>, InferError> {
+    ) -> Result<Vec<f32>, Problem> {
         Ok(self.all_outputs(images, progress)?.digit_scores)
     }
 
@@ -278,7 +275,7 @@ impl Classifier {
         &self,
         split: &Split,
         progress: &mut dyn Progress,
-    ) -> Result<Evaluation, InferError> {
+    ) -> Result<Evaluation, Problem> {
         Ok(self.measure(split, progress)?.evaluation)
     }
 
@@ -293,11 +290,7 @@ impl Classifier {
         self
     }
 
-    fn all_outputs(
-        &self,
-        images: &[u8],
-        progress: &mut dyn Progress,
-    ) -> Result<Outputs, InferError> {
+    fn all_outputs(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, Problem> {
         let Some(first) = self.members.first() else {
             return Ok(Outputs::default());
         };
@@ -321,7 +314,7 @@ impl Classifier {
 }
 
 impl Classify for Classifier {
-    fn classify(&self, image: Image) -> Result<Prediction, InferError> {
+    fn classify(&self, image: Image) -> Result<Prediction, Problem> {
         let start = Instant::now();
         let (outputs, uncertainty) = self.outputs(image.pixels())?;
         let scores = outputs.scores(self.temperature()).next();

@@ -4,7 +4,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::InferError;
 use super::classifier::{Classifier, Classify};
 use super::device_comparison::{
     Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial,
@@ -13,6 +12,7 @@ use crate::data::builtin;
 use crate::ink::Image;
 use crate::math::statistics::{median, quantile};
 use crate::nn::ComputeError;
+use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
@@ -29,9 +29,9 @@ pub fn compare_devices(
     model: &Classifier,
     choice: InferenceChoice,
     usable: &[DeviceChoice],
-    load: &dyn Fn(DeviceChoice) -> Result<Box<dyn Classify>, InferError>,
+    load: &dyn Fn(DeviceChoice) -> Result<Box<dyn Classify>, Problem>,
     time_limit: Duration,
-) -> Result<(DeviceComparison, Option<Box<dyn Classify>>), InferError> {
+) -> Result<(DeviceComparison, Option<Box<dyn Classify>>), Problem> {
     let images = builtin::generate(1, 0, COMPARED_IMAGES, &mut Unwatched)?.test;
     let images: Vec<Image> = (0..images.len())
         .filter_map(|index| Image::try_from(images.image(index)).ok())
@@ -74,7 +74,7 @@ pub fn compare_devices(
 }
 
 /// Calls a driver, which may panic: that becomes a problem like any other.
-pub fn catch_panic<T>(work: impl FnOnce() -> Result<T, InferError>) -> Result<T, InferError> {
+pub fn catch_panic<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(ComputeError::failed(&"the device's library crashed").into()))
 }
@@ -92,7 +92,7 @@ impl Classified {
         classifier: &dyn Classify,
         images: &[Image],
         time_limit: Duration,
-    ) -> Result<Self, InferError> {
+    ) -> Result<Self, Problem> {
         let classify = |image: &Image| catch_panic(|| classifier.classify(image.clone()));
         for image in images.iter().take(WARM_UP) {
             classify(image)?;

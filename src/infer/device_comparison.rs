@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::InferError;
+use crate::problem::Problem;
 use crate::records::ModelRef;
 use crate::run_config::DeviceChoice;
 
@@ -101,5 +101,5 @@ pub enum DeviceRejection {
         seconds: f32,
     },
     /// It could not be opened, or failed while it classified.
-    Failed(InferError),
+    Failed(Problem),
 }

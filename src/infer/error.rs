@@ -1,52 +1,31 @@
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-use crate::data::DataError;
-use crate::nn::{ComputeError, ModelError};
-use crate::progress::Cancelled;
-use crate::run_config::{Classes, ConfigProblem, ModelKind};
-
-/// Why digits could not be recognised, or a model not be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum InferError {
-    /// Settings that cannot be used, or not here.
-    #[error(transparent)]
-    Config(#[from] ConfigProblem),
-    /// Its data could not be read or written.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// A model file cannot be used.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// Models cannot classify together.
-    #[error(transparent)]
-    Ensemble(#[from] EnsembleProblem),
-    /// A computation failed.
-    #[error(transparent)]
-    Compute(#[from] ComputeError),
-    /// It was cancelled.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
-}
+use crate::problem::{Code, Explain};
+use crate::records::{COMPARED_MODELS, Ensemble};
+use crate::run_config::{Classes, ModelKind};
+use crate::text::format::{capitalised, count, grouped};
 
 /// Why models cannot classify together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnsembleProblem {
-    /// Fewer or more models than [`crate::records::Ensemble::MODELS`].
-    #[error("an ensemble has 1 to 64 models, not {given}")]
+    /// Fewer or more models than [`Ensemble::MODELS`].
+    #[error("{} cannot classify together.", capitalised(&count(*given as u64, "model")))]
     Models {
         /// How many there were.
         given: usize,
     },
-    /// Fewer or more passes than [`crate::records::Ensemble::DROPOUT_PASSES`].
-    #[error("dropout takes 2 to 1,000 passes, not {given}")]
+    /// Fewer or more passes than [`Ensemble::DROPOUT_PASSES`].
+    #[error("Dropout cannot take {} passes.", grouped(u64::from(*given)))]
     DropoutPasses {
         /// How many were asked for.
         given: u32,
     },
     /// The models were trained on images of different things.
-    #[error("one model recognises {}, another {}", .first.plural(), .other.plural())]
+    #[error(
+        "These models do not belong together: one recognises {}, another {}.",
+        first.plural(),
+        other.plural()
+    )]
     DifferentClasses {
         /// What the classes of the first stand for.
         first: Classes,
@@ -54,7 +33,7 @@ pub enum EnsembleProblem {
         other: Classes,
     },
     /// There is no dropout layer to keep on.
-    #[error("the network of {path} has no dropout")]
+    #[error("{path} is {}, which has no dropout layer.", model.label())]
     NoDropout {
         /// The model file.
         path: PathBuf,
@@ -63,22 +42,63 @@ pub enum EnsembleProblem {
     },
 }
 
+impl Explain for EnsembleProblem {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Models { .. } => {
+                let (least, most) = Ensemble::MODELS.into_inner();
+                format!("Choose {least} to {most} models.")
+            }
+            Self::DropoutPasses { .. } => {
+                let (least, most) = Ensemble::DROPOUT_PASSES.into_inner();
+                format!("Choose {least} to {} passes.", grouped(most.into()))
+            }
+            Self::DifferentClasses { .. } => {
+                "Choose models that were trained on images of the same things.".to_owned()
+            }
+            Self::NoDropout { .. } => "Leave dropout off, or use a ConvNet.".to_owned(),
+        }
+    }
+}
+
 /// Why models cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComparisonError {
-    /// Fewer or more models than [`crate::records::COMPARED_MODELS`].
-    #[error("{given} models cannot be compared")]
+    /// Fewer or more models than [`COMPARED_MODELS`].
+    #[error("{} cannot be compared.", capitalised(&count(*given as u64, "model")))]
     Count {
         /// How many there were.
         given: usize,
     },
     /// One of them is there twice.
-    #[error("a model cannot be compared with itself")]
+    #[error("A model cannot be compared with itself.")]
     Repeated,
     /// They were trained on different data, and nobody said which test images count.
-    #[error("the models were trained on different data: {}", sets.join(", "))]
+    #[error("The models were trained on different data: {}.", sets.join(", "))]
     DifferentData {
         /// The data sets, as people read them.
         sets: Vec<String>,
     },
+}
+
+impl Explain for ComparisonError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Count { .. } => {
+                let (least, most) = COMPARED_MODELS.into_inner();
+                format!("Choose {least} to {most} models.")
+            }
+            Self::Repeated => "Name each model once.".to_owned(),
+            Self::DifferentData { .. } => {
+                "Choose the data set whose test images all of them are to classify.".to_owned()
+            }
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Count { .. } | Self::Repeated => Code::Usage,
+            Self::DifferentData { .. } => Code::Other,
+        }
+    }
 }

@@ -3,13 +3,13 @@
 
 use candle_core::{Device, Tensor};
 
-use super::InferError;
 use crate::data::builtin;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::nn::ops::{self, Context};
 use crate::nn::{DETECTOR_UNITS, DeviceContext, DigitDetector, Net, Parameter, autograd};
 use crate::optim::{Optimizer, OptimizerConfig};
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::run_config::{Classes, OptimizerKind, RunConfig};
 
@@ -36,7 +36,7 @@ pub fn fit_digit_detector(
     classes: &Classes,
     seed: u64,
     progress: &mut impl Progress,
-) -> Result<DigitDetector, InferError> {
+) -> Result<DigitDetector, Problem> {
     let are_digits = classes.are_digits();
     let [fewest, most] = DRAWINGS;
     let drawings = if images.is_empty() {
@@ -85,7 +85,7 @@ fn sample(images: &[u8], count: usize, seed: u64) -> Vec<u8> {
 }
 
 /// The features and logits of each image, one after the other.
-fn rows(net: &Net, pixels: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
+fn rows(net: &Net, pixels: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, Problem> {
     let mut rows = Vec::new();
     let chunks = pixels.chunks(CHUNK * PIXELS);
     let count = chunks.len() as f32;
@@ -138,7 +138,7 @@ fn train(
     inputs: usize,
     seed: u64,
     progress: &mut dyn Progress,
-) -> Result<[Vec<f32>; 4], InferError> {
+) -> Result<[Vec<f32>; 4], Problem> {
     let mut random = Random::stream(seed, "digit detector", 0);
     let mut layer =
         |name: &str, inputs: usize, outputs: usize| -> candle_core::Result<[Parameter; 2]> {

@@ -1,11 +1,11 @@
 //! Evaluates a network on labelled images.
 
-use super::InferError;
 use super::calibration::fit_temperature;
 use super::outputs::{Outputs, Scores};
 use crate::data::Split;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{BackendKind, ComputeError, DeviceContext, Net};
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
 
@@ -87,7 +87,7 @@ pub fn measure(
     temperature: f32,
     split: &Split,
     progress: &mut dyn Progress,
-) -> Result<Measurement, InferError> {
+) -> Result<Measurement, Problem> {
     let outputs = outputs(net.context(), &split.images, progress, |batch| {
         Outputs::of(net, batch)
     })?;
@@ -101,7 +101,7 @@ pub(super) fn outputs(
     images: &[u8],
     progress: &mut dyn Progress,
     compute: impl Fn(&[u8]) -> Result<Outputs, candle_core::Error>,
-) -> Result<Outputs, InferError> {
+) -> Result<Outputs, Problem> {
     let count = images.len() / PIXELS;
     let mut all = Outputs::default();
     let mut batch = match context.backend.kind() {

@@ -21,15 +21,9 @@ pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_d
 pub use device_comparison::{
     Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
 };
-pub use error::{ComparisonError, EnsembleProblem, InferError};
+pub use error::{ComparisonError, EnsembleProblem};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};
 pub use model_comparison::compare_models;
 pub use number::{read_as_one, read_candidates, read_number};
 pub use outputs::Scores;
-
-impl From<candle_core::Error> for InferError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
-    }
-}

@@ -1,10 +1,10 @@
 //! Compares models on the same images: how many each classifies correctly, and how many only it does,
 //! in tables and sentences for window, terminal and scripts.
 
-use super::InferError;
 use super::classifier::Classifier;
 use crate::data::EvaluationSet;
 use crate::math::statistics::{PairedResult, compare_with, wilson_interval};
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{ComparedModel, ModelComparison};
 use crate::run_config::{Classes, RunConfig, differing_settings};
@@ -18,7 +18,7 @@ pub fn compare_models(
     models: Vec<(Classifier, RunConfig, Option<f64>)>,
     set: &EvaluationSet,
     progress: &mut dyn Progress,
-) -> Result<ModelComparison, InferError> {
+) -> Result<ModelComparison, Problem> {
     let labels = &set.images.labels;
     let classes = models
         .first()

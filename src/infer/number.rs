@@ -1,8 +1,8 @@
 //! Reading writing with several digits: which candidates are the digits, and which digits they are.
 
-use super::InferError;
 use super::classifier::Classify;
 use crate::ink::{Candidate, CandidateImage, Image, Writing};
+use crate::problem::Problem;
 use crate::records::{DigitPrediction, Prediction};
 
 /// What it costs a reading that one of its digits does not look like one: the logarithm of a
@@ -20,7 +20,7 @@ const NOT_A_DIGIT_ALONE: f32 = -1.4;
 pub fn read_number(
     classifier: &(impl Classify + ?Sized),
     writing: &Writing,
-) -> Result<Vec<DigitPrediction>, InferError> {
+) -> Result<Vec<DigitPrediction>, Problem> {
     let image = |candidate: &Candidate| writing.image(candidate.pieces.clone());
     read(
         classifier,
@@ -36,7 +36,7 @@ pub fn read_number(
 pub fn read_as_one(
     classifier: &(impl Classify + ?Sized),
     writing: &Writing,
-) -> Result<Vec<DigitPrediction>, InferError> {
+) -> Result<Vec<DigitPrediction>, Problem> {
     if writing.is_blank() {
         return Ok(Vec::new());
     }
@@ -53,7 +53,7 @@ pub fn read_as_one(
 pub fn read_candidates(
     classifier: &(impl Classify + ?Sized),
     candidates: &[CandidateImage],
-) -> Result<Vec<DigitPrediction>, InferError> {
+) -> Result<Vec<DigitPrediction>, Problem> {
     let pieces = candidates
         .iter()
         .map(|each| each.candidate.pieces.end)
@@ -73,7 +73,7 @@ fn read<'a, F: FnOnce() -> Image>(
     classifier: &(impl Classify + ?Sized),
     pieces: usize,
     candidates: impl Iterator<Item = (&'a Candidate, F)>,
-) -> Result<Vec<DigitPrediction>, InferError> {
+) -> Result<Vec<DigitPrediction>, Problem> {
     // The best way to read the first pieces, by their number: its sum and its last digit.
     let mut best: Vec<Option<(f32, &Candidate, Prediction)>> = vec![None; pieces + 1];
     let sum_before = |best: &[Option<(f32, &Candidate, Prediction)>], pieces: usize| match pieces {

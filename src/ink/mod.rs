@@ -25,21 +25,26 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::problem::{Explain, sentence};
+
 /// Why an image or an ink file could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InkError {
     /// The file could not be opened or read.
-    #[error("cannot read {path}: {reason}")]
+    #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
     /// The file is not what it should be.
-    #[error("{path} is not an image or ink file: {reason}")]
+    #[error(
+        "{path} is not an image or an ink file that Inkling can read: {}",
+        sentence(reason)
+    )]
     Malformed {
         /// The file, with `:LINE` for JSON lines.
         path: PathBuf,
         reason: String,
     },
     /// The file takes more memory than Inkling spends on one.
-    #[error("{path} is too large: {reason}")]
+    #[error("{path} is too large: {}", sentence(reason))]
     TooLarge { path: PathBuf, reason: String },
 }
 
@@ -62,6 +67,22 @@ impl InkError {
         Self::TooLarge {
             path: path.to_owned(),
             reason: reason.to_string(),
+        }
+    }
+}
+
+impl Explain for InkError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => {
+                "Check that the file exists and that you have permission to read it.".to_owned()
+            }
+            Self::Malformed { .. } => format!(
+                "Use an image ({IMAGE_FORMATS}), or ink as JSON: {{\"strokes\": [[[x, y], …], …]}}."
+            ),
+            Self::TooLarge { .. } => {
+                "Use a smaller file. If it is supposed to be small, it is damaged.".to_owned()
+            }
         }
     }
 }

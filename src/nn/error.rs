@@ -1,12 +1,12 @@
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use crate::problem::{Code, Explain, sentence};
 
 /// Why a model file cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The file could not be opened or read.
-    #[error("cannot read {path}: {reason}")]
+    #[error("The model {path} could not be read: {}", sentence(reason))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -14,13 +14,13 @@ pub enum ModelError {
         reason: String,
     },
     /// The file has weights that another program saved, which have to be imported first.
-    #[error("{path} was not saved by Inkling and must be imported first")]
+    #[error("{path} contains weights that were not saved by Inkling.")]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The file is not an Inkling model, or is damaged.
-    #[error("{path} is not an Inkling model: {reason}")]
+    #[error("{path} is not an Inkling model, or is damaged: {}", sentence(reason))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -29,30 +29,67 @@ pub enum ModelError {
     },
 }
 
+impl Explain for ModelError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => "Check that the file exists and that you have permission to read it.",
+            Self::Foreign { .. } => "Import them first, with “inkling import FILE” or under Models in the window, and then use the model of the new run.",
+            Self::Malformed { .. } => "Choose the file model.safetensors in a run's folder, or train a new model.",
+        }
+        .to_owned()
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Foreign { path } => Code::ForeignWeights { path: path.clone() },
+            _ => Code::Model,
+        }
+    }
+}
+
 /// Why a computation came to no result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComputeError {
     /// A tensor operation failed.
-    #[error("computation failed: {message}")]
+    #[error("A computation failed: {}", sentence(message))]
     Failed {
         /// What the library says.
         message: String,
     },
     /// A thread could not be started.
-    #[error("no thread could be started: {reason}")]
+    #[error("No further thread could be started: {}", sentence(reason))]
     NoThread {
         /// What the system says.
         reason: String,
     },
     /// A network's weights give no probabilities: they are NaN, or so large that sums overflow.
-    #[error("the network gives no valid probabilities")]
+    #[error("The model gives no valid probabilities: its weights are too large, or damaged.")]
     NotFinite,
     /// A tensor took more memory than there is.
-    #[error("out of memory: {message}")]
+    #[error("There is not enough memory for this run: {}", sentence(message))]
     OutOfMemory {
         /// What was short, in the device's words or ours.
         message: String,
     },
+}
+
+impl Explain for ComputeError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Failed { .. } => "If memory is low, choose a smaller batch size or model. Otherwise please report this as a bug.",
+            Self::NoThread { .. } => "Close other programs, raise the limit on processes (`ulimit -u`), or train with fewer threads.",
+            Self::NotFinite => "Choose another model, or train this one again with a lower learning rate.",
+            Self::OutOfMemory { .. } => "Close other programs, raise the memory limit if you set one, or choose a smaller model.",
+        }
+        .to_owned()
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::OutOfMemory { .. } => Code::OutOfMemory,
+            _ => Code::Compute,
+        }
+    }
 }
 
 impl ComputeError {

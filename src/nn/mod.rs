@@ -59,3 +59,9 @@ impl From<candle_core::Error> for ComputeError {
         }
     }
 }
+
+impl From<candle_core::Error> for crate::problem::Problem {
+    fn from(error: candle_core::Error) -> Self {
+        ComputeError::from(error).into()
+    }
+}

@@ -137,6 +137,19 @@ pub enum Divergence {
     Exploded,
 }
 
+impl Divergence {
+    /// How training diverged, in the middle of a sentence.
+    pub fn at_step(self, step: u64) -> String {
+        let step = grouped(step);
+        match self {
+            Self::NotFinite => {
+                format!("the loss or its gradient became NaN or infinite at step {step}")
+            }
+            Self::Exploded => format!("the loss exploded at step {step}"),
+        }
+    }
+}
+
 /// What a run does by itself when something goes wrong, or when it is done early.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]

@@ -1,60 +1,114 @@
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-use super::{DeviceChoice, ModelKind, Precision, Setting, VERSION, Widths};
+use super::{CnnLayers, DeviceChoice, MAX_WIDTH, ModelKind, Precision, Setting, Widths};
+use crate::problem::{Code, Explain, sentence};
+use crate::text::format::{capitalised, grouped};
 
 /// The trainable numbers of the largest network that can be trained: its model file stays below
 /// what is read of one.
 pub const MAX_PARAMETERS: u64 = 10_000_000;
 
 /// Settings that no run can have. Numbers travel as text: they may be NaN.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigProblem {
-    #[error("configuration version {version} is newer than the supported version {VERSION}")]
+    #[error("These settings were saved by a newer version of Inkling (format version {version}).")]
     NewerVersion { version: u32 },
-    #[error("{} cannot be trained", .model.label())]
+    #[error("{} cannot be trained.", model.label())]
     NotTrainable { model: ModelKind },
-    #[error("{}: {given} is not {}", setting.row().range.map_or("setting", |range| range.name), setting.row().range.map(|range| range.to_string()).unwrap_or_default())]
+    #[error("{}", out_of_range(*setting, given))]
     OutOfRange { setting: Setting, given: String },
-    #[error("batch size: {given} is larger than the {images} training images")]
+    #[error("The batch size ({given}) is larger than the training set ({images} images).")]
     BatchLargerThanSet { given: u32, images: u64 },
-    #[error("{first} and {other} cannot be mixed: their classes stand for different things")]
+    #[error("{first} and {other} cannot be mixed: their classes stand for different things.")]
     MixedClasses { first: String, other: String },
-    #[error("the weights in {path} belong to {found}, not to {asked}")]
+    #[error("The weights in {path} belong to {found}, not to {asked}.")]
     InitialWeights {
         path: PathBuf,
         found: String,
         asked: String,
     },
-    #[error("the model in {path} distinguishes {found} classes, and the data has {asked}")]
+    #[error("The model in {path} distinguishes {found} classes, and the data has {asked}.")]
     InitialClasses {
         path: PathBuf,
         found: usize,
         asked: usize,
     },
-    #[error("{data} is given twice")]
+    #[error(
+        "The data set {data} is given twice, so that images would be in both the training and the validation set."
+    )]
     RepeatedData { data: String },
-    #[error("{} cannot have the layer widths {given}", model.label())]
+    #[error("{} cannot have the layer widths {given}.", model.label())]
     Widths { model: ModelKind, given: Widths },
-    #[error("{} cannot have the layers {given}", model.label())]
+    #[error("{} cannot have the layers {given}.", model.label())]
     Layers { model: ModelKind, given: String },
     #[error(
-        "a network of {parameters} parameters is too large: {MAX_PARAMETERS} is the most that can be trained"
+        "A network with these layers has {} parameters: more than the {} that Inkling trains.",
+        grouped(*parameters),
+        grouped(MAX_PARAMETERS)
     )]
     TooManyParameters { parameters: u64 },
-    #[error("a memory limit of {given} MiB is too low: the run needs about {needed} MiB")]
+    #[error(
+        "A memory limit of {given} MiB is too low: this run needs at least about {needed} MiB."
+    )]
     MemoryLimitTooLow { given: u32, needed: u64 },
-    #[error("precision {precision} is not available: {reason}")]
+    #[error("Precision {precision} is not available: {}", sentence(reason))]
     PrecisionUnavailable {
         precision: Precision,
         reason: String,
     },
-    #[error("device {device} is not available: {reason}")]
+    #[error("Device {device} is not available: {}", sentence(reason))]
     DeviceUnavailable {
         device: DeviceChoice,
         reason: String,
     },
+}
+
+impl Explain for ConfigProblem {
+    fn remedy(&self) -> String {
+        match self {
+            Self::NewerVersion { .. } => "Update Inkling, or choose a preset.".to_owned(),
+            Self::NotTrainable { .. } => "Choose another network.".to_owned(),
+            Self::OutOfRange { setting, .. } => setting.row().range.map_or_else(
+                || "Choose another value.".to_owned(),
+                |range| format!("Choose {}.", range.hint()),
+            ),
+            Self::BatchLargerThanSet { images, .. } => {
+                format!("Choose a batch size of at most {images}, or a larger data set.")
+            }
+            Self::MixedClasses { .. } => {
+                "Choose one of them, or data sets of the same things.".to_owned()
+            }
+            Self::InitialWeights { .. } => {
+                "Choose that network, or start without these weights.".to_owned()
+            }
+            Self::InitialClasses { .. } => {
+                "Choose data with as many classes, or start without these weights.".to_owned()
+            }
+            Self::RepeatedData { .. } => "Name each data set once.".to_owned(),
+            Self::Widths { model, .. } => widths_hint(*model),
+            Self::Layers { .. } => format!(
+                "Choose the network {}, or leave them empty.",
+                ModelKind::Cnn.label()
+            ),
+            Self::TooManyParameters { .. } => "Choose fewer or narrower ones.".to_owned(),
+            Self::MemoryLimitTooLow { .. } => {
+                "Raise the limit, leave it empty, or choose a smaller model.".to_owned()
+            }
+            Self::PrecisionUnavailable {
+                precision: Precision::F32,
+                ..
+            } => "Choose another precision.".to_owned(),
+            Self::PrecisionUnavailable { .. } => "Choose f32, which works everywhere.".to_owned(),
+            Self::DeviceUnavailable { .. } => "Choose the device cpu or auto.".to_owned(),
+        }
+    }
+
+    fn code(&self) -> Code {
+        match *self {
+            Self::BatchLargerThanSet { images, .. } => Code::BatchLargerThanSet { images },
+            _ => Code::Config,
+        }
+    }
 }
 
 impl ConfigProblem {
@@ -75,4 +129,40 @@ impl ConfigProblem {
             | Self::InitialClasses { .. } => return None,
         })
     }
+}
+
+fn out_of_range(setting: Setting, given: &str) -> String {
+    setting.row().range.map_or_else(
+        || format!("{given} is not a valid setting."),
+        |range| format!("{} is out of range (got {given}).", capitalised(range.name)),
+    )
+}
+
+/// What a model's layer widths can be.
+pub fn widths_hint(model: ModelKind) -> String {
+    let (least, most) = model.width_counts().into_inner();
+    let usual: Vec<String> = model.widths().iter().map(ToString::to_string).collect();
+    match (least, most) {
+        (_, 0) => "Leave them empty: the widths of this model are fixed.".to_owned(),
+        (least, most) => {
+            let count = if least == most {
+                most.to_string()
+            } else {
+                format!("{least} to {most}")
+            };
+            let noun = if most == 1 { "width" } else { "widths" };
+            format!(
+                "Give {count} {noun} from 1 to {MAX_WIDTH}, such as {}, or leave them empty.",
+                usual.join("-")
+            )
+        }
+    }
+}
+
+/// What the layers of a CNN can be.
+pub fn layers_hint() -> String {
+    format!(
+        "Give layers such as {}-128, or leave them empty.",
+        CnnLayers::DEFAULT
+    )
 }

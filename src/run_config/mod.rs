@@ -26,7 +26,7 @@ pub use choices::{
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
 pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
-pub use error::{ConfigProblem, MAX_PARAMETERS};
+pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
 pub use page::settings_page;
 pub use presets::Chosen;
 pub use presets::Repetition;

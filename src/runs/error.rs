@@ -1,29 +1,32 @@
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
 use crate::nn::ComputeError;
+use crate::problem::{Code, Explain, sentence};
 use crate::system::WriteError;
+use crate::text::format::file_size;
 
 /// Why a run's folder cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// It could not be read or removed.
-    #[error("cannot use the run in {folder}: {reason}")]
+    #[error("The run in {folder} could not be used: {}", sentence(reason))]
     Unreadable { folder: PathBuf, reason: String },
     /// What it holds is not an Inkling run, or is damaged.
-    #[error("{folder} does not contain an Inkling run: {reason}")]
+    #[error("{folder} does not contain a complete run: {}", sentence(reason))]
     Malformed { folder: PathBuf, reason: String },
     /// The run is in progress there, in this or another Inkling.
-    #[error("the run in {folder} is in progress")]
+    #[error("The run in {folder} is already in progress, perhaps in another window.")]
     InUse { folder: PathBuf },
     /// A run was to be written there, but something else is.
-    #[error("{folder} contains something other than an Inkling run")]
+    #[error("{folder} contains other files, which would be overwritten.")]
     Occupied { folder: PathBuf },
     /// There is not enough room for it.
-    #[error("{folder} has room for {available} bytes, but the run needs {needed}")]
+    #[error(
+        "No space left for the run: it needs {}, but only {} are free where {folder} is.",
+        file_size(*needed),
+        file_size(*available)
+    )]
     NoRoom {
-        /// Where.
         folder: PathBuf,
         /// Bytes that the run needs.
         needed: u64,
@@ -36,4 +39,33 @@ pub enum RunError {
     /// Its weights could not be read from the device.
     #[error(transparent)]
     Compute(#[from] ComputeError),
+}
+
+impl Explain for RunError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => {
+                "Check that the folder exists and that you have permission to read and change it."
+                    .to_owned()
+            }
+            Self::Malformed { .. } => "Choose another run, or train again.".to_owned(),
+            Self::InUse { .. } => "Wait until it has finished, or stop it there.".to_owned(),
+            Self::Occupied { .. } => "Choose a new or empty folder.".to_owned(),
+            Self::NoRoom {
+                needed, available, ..
+            } => format!(
+                "Free {} there, or choose another folder.",
+                file_size(needed.saturating_sub(*available))
+            ),
+            Self::Write(error) => error.remedy(),
+            Self::Compute(error) => error.remedy(),
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Compute(error) => error.code(),
+            _ => Code::Other,
+        }
+    }
 }

@@ -5,7 +5,6 @@
 //! people. The CPU is tested like any other device: its kernels are ours, and selected by the
 //! instruction sets it reports.
 
-mod error;
 mod op_cases;
 mod op_check;
 mod report;
@@ -21,22 +20,20 @@ use crate::device::look_for_cuda_in;
 use crate::infer::{Agreement, COMPARED_IMAGES, Scores, TOLERANCE, starter_file};
 use crate::ink::PIXELS;
 use crate::nn::{DeviceContext, Mode, Net};
+use crate::problem::Problem;
+use crate::problem::{Explain, sentence};
 use crate::progress::Unwatched;
 use crate::records::{Calibration, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::system::process::{self, run_within};
 use crate::train::{EndRequest, Observer, train};
-pub use error::SelfTestError;
 pub use op_cases::{Case, all as cases};
 pub use op_check::check;
 pub use report::{Check, Report, Subject, sections};
 
 /// Tests a device at every precision; `on_check` is called after each check. An error if there is
 /// no such device.
-pub fn run(
-    device: DeviceChoice,
-    on_check: &mut dyn FnMut(&Check),
-) -> Result<Report, SelfTestError> {
+pub fn run(device: DeviceChoice, on_check: &mut dyn FnMut(&Check)) -> Result<Report, Problem> {
     let started = Instant::now();
     let opened = DeviceContext::open(device)?;
     let mut checks = Vec::new();
@@ -62,9 +59,17 @@ pub fn run(
     })
 }
 
-impl From<candle_core::Error> for SelfTestError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
+/// The process that was to check a device came to no result.
+#[derive(Debug, thiserror::Error)]
+#[error("The self-test could not be completed: {}", sentence(reason))]
+pub struct NoResult {
+    pub reason: String,
+}
+
+impl Explain for NoResult {
+    fn remedy(&self) -> String {
+        "Run it again. If it keeps failing, the CPU, its memory or a driver may be faulty."
+            .to_owned()
     }
 }
 
@@ -82,7 +87,7 @@ const TIME_LIMIT: Duration = Duration::from_mins(3);
 pub fn check_in_subprocess(
     device: DeviceChoice,
     cuda_folder: Option<&Path>,
-) -> Result<Report, SelfTestError> {
+) -> Result<Report, Problem> {
     let program = process::this_program(&[
         "hardware",
         "--self-test",
@@ -94,17 +99,17 @@ pub fn check_in_subprocess(
 }
 
 /// Runs `program` (`inkling hardware --self-test --json`) for at most `limit`.
-pub fn run_in_subprocess(program: Command, limit: Duration) -> Result<Report, SelfTestError> {
-    let (output, exit) =
-        run_within(program, limit).map_err(|reason| SelfTestError::NoResult { reason })?;
+pub fn run_in_subprocess(program: Command, limit: Duration) -> Result<Report, Problem> {
+    let (output, exit) = run_within(program, limit).map_err(|reason| NoResult { reason })?;
     let printed = output
         .lines()
         .find_map(|line| serde_json::from_str::<Printed>(line).ok());
-    printed
-        .map(|printed| printed.self_test)
-        .ok_or_else(|| SelfTestError::NoResult {
+    printed.map(|printed| printed.self_test).ok_or_else(|| {
+        NoResult {
             reason: format!("its process ended with {exit}"),
-        })
+        }
+        .into()
+    })
 }
 
 /// Images of the short training, a twelfth of them for validation.
@@ -113,7 +118,7 @@ const TRAIN_IMAGES: usize = 1536;
 /// far it was below a third.
 const MAX_LOSS_RATIO: f32 = 0.6;
 
-fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
+fn digits(train: usize, test: usize) -> Result<DataSet, Problem> {
     Ok(builtin::generate(1, train, test, &mut Unwatched)?)
 }
 
@@ -168,7 +173,7 @@ fn classifies(context: &DeviceContext) -> Check {
     }
 }
 
-fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
+fn agreement(context: &DeviceContext) -> Result<Agreement, Problem> {
     let images = digits(0, COMPARED_IMAGES)?.test.images;
     let net = starter_file()?.net;
     let on_device = probabilities(&net.to_device(context)?, &images)?;
@@ -179,7 +184,7 @@ fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
     Ok(Agreement::between(&on_cpu, &on_device))
 }
 
-fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, SelfTestError> {
+fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, Problem> {
     let logits = net
         .forward(images, Mode::Eval)?
         .flatten_all()?

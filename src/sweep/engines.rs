@@ -11,6 +11,7 @@ use super::trial::TrialEpoch;
 use crate::engine::{EngineHost, EngineSettings, RemoteHost};
 use crate::hardware::usable_cores;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Job};
 use crate::records::{DataUpload, JobId};
 use crate::run_config::{DeviceChoice, RunConfig};
@@ -140,7 +141,7 @@ impl Executor for EngineExecutor {
             .slots
             .iter_mut()
             .find(|slot| slot.is_free())
-            .ok_or(Problem::Busy)?;
+            .ok_or(EngineError::Busy)?;
         self.jobs += 1;
         let device = config.device;
         let job = match self.work {

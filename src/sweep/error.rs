@@ -1,61 +1,100 @@
 use std::path::PathBuf;
 
 use crate::problem::Problem;
+use crate::problem::{Code, Explain, sentence};
 use crate::run_config::{ConfigProblem, Setting};
 use crate::system::WriteError;
+use crate::text::format::capitalised;
 
 /// A mistake in the definition of a sweep.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DefinitionError {
-    #[error("no setting of a run is called {name:?}")]
+    #[error("No setting is called \"{name}\".")]
     UnknownSetting { name: String },
-    #[error("{text:?} is not of the form NAME=VALUES")]
+    #[error("\"{text}\" does not say what to set.")]
     NotAnAssignment { text: String },
-    #[error("{setting}: {given} is not {wanted}")]
+    #[error("{given} is not a value of {setting}.")]
     Value {
         setting: Setting,
         given: String,
         wanted: String,
     },
-    #[error("{setting} has no values")]
+    #[error("There are too few values of {setting} to choose from.")]
     NoValues { setting: Setting },
-    #[error("{setting}: {text:?} is not a range")]
+    #[error("\"{text}\" is not a range of {setting}.")]
     NotARange { setting: Setting, text: String },
-    #[error("{setting} is a choice of names and has no range")]
+    #[error("The values of {setting} are names and have no range.")]
     RangeOfNames { setting: Setting },
-    #[error("{setting}: the range ends at {high}, before it begins at {low}")]
+    #[error("The range of {setting}, {low} to {high}, is empty.")]
     Reversed {
         setting: Setting,
         low: f64,
         high: f64,
     },
-    #[error("{setting}: a logarithmic range cannot begin at {low}")]
+    #[error("A logarithmic range of {setting} cannot begin at {low}.")]
     LogFromZero { setting: Setting, low: f64 },
-    #[error("{setting}: {given} is listed twice")]
+    #[error("The value {given} of {setting} is listed twice.")]
     ValueTwice { setting: Setting, given: String },
-    #[error("{setting} is given twice")]
+    #[error("{setting} is given twice.")]
     SettingTwice { setting: Setting },
-    #[error("no setting varies")]
+    #[error("No setting varies.")]
     NothingVaries,
-    #[error("the sweep has no end")]
+    #[error("The sweep would never end.")]
     NoBudget,
-    #[error("{what}: {given} is not between {low} and {high}")]
+    #[error("{} is out of range (got {given}).", capitalised(what))]
     Number {
         what: &'static str,
         given: f64,
         low: f64,
         high: f64,
     },
-    #[error("{setting} is a range, and a grid needs values")]
+    #[error("A grid needs single values of {setting}, not a range.")]
     GridOfRange { setting: Setting },
-    #[error("the grid has {size} points")]
+    #[error("The grid has {size} combinations, more than a sweep can try.")]
     GridTooLarge { size: u128 },
-    #[error("{text:?} is not a duration")]
+    #[error("\"{text}\" is not a duration.")]
     Duration { text: String },
-    #[error("the definition cannot be read: {reason}")]
+    #[error("The definition of the sweep cannot be read: {}", sentence(reason))]
     File { reason: String },
     #[error(transparent)]
     Config(#[from] ConfigProblem),
+}
+
+impl Explain for DefinitionError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::UnknownSetting { .. } => {
+                return format!("Choose one of {}.", Setting::names(Setting::sweepable()));
+            }
+            Self::NotAnAssignment { .. } => "Write NAME=VALUES, such as learning-rate=1e-4..1e-2:log or batch-size=32,64,128.",
+            Self::Value { wanted, .. } => return format!("Choose {wanted}."),
+            Self::NoValues { .. } => "List them with commas between them, or give one value to fix the setting.",
+            Self::NotARange { .. } => "Write LOW..HIGH, with :log behind it for a logarithmic range, and :N for N values spread over it.",
+            Self::RangeOfNames { .. } => "List those to choose from, with commas between them.",
+            Self::Reversed { .. } => "Write the lower number first.",
+            Self::LogFromZero { .. } => "Begin above 0, or leave out :log.",
+            Self::ValueTwice { .. } | Self::SettingTwice { .. } => "Leave one of them out.",
+            Self::NothingVaries => "Name at least one with --set, for example --set learning-rate=1e-4..1e-2:log --set batch-size=32,64,128.",
+            Self::NoBudget => "Limit it with --trials or --time.",
+            Self::Number { low, high, .. } => {
+                return format!("Choose a number from {low} to {high}.");
+            }
+            Self::GridOfRange { setting } => {
+                return format!(
+                    "List them, or spread a number of them over the range: --set {setting}=LOW..HIGH:5."
+                );
+            }
+            Self::GridTooLarge { .. } => "Leave values out, or choose the sampler tpe or random.",
+            Self::Duration { .. } => "Write, for example, 90s, 30m or 2h.",
+            Self::File { .. } => "Correct the file.",
+            Self::Config(problem) => return problem.remedy(),
+        }
+        .to_owned()
+    }
+
+    fn code(&self) -> Code {
+        Code::Usage
+    }
 }
 
 /// Why a sweep cannot begin or go on.
@@ -64,26 +103,50 @@ pub enum SweepError {
     #[error(transparent)]
     Definition(#[from] DefinitionError),
     /// A file of it could not be read.
-    #[error("cannot read {path}: {reason}")]
+    #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
     /// What is there is not a sweep, or is damaged.
-    #[error("{path} is not a sweep, or is damaged: {reason}")]
+    #[error("{path} is not part of a sweep, or is damaged: {}", sentence(reason))]
     Malformed { path: PathBuf, reason: String },
     /// There is something in the folder for a new sweep.
-    #[error("{folder} is not empty")]
+    #[error("The folder {folder} is not empty.")]
     Occupied { folder: PathBuf },
-    #[error("the sweep in {folder} is in progress")]
+    #[error("The sweep in {folder} is in progress in another process.")]
     InUse { folder: PathBuf },
-    /// There is no sweep to resume.
-    #[error("there is no sweep in {folder}")]
-    None {
-        /// Where sweeps are.
-        folder: PathBuf,
-    },
+    /// There is no sweep to resume in the folder that sweeps are in.
+    #[error("There is no sweep to resume in {folder}.")]
+    None { folder: PathBuf },
     /// Its journal could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// Its trials cannot be trained at all.
-    #[error(transparent)]
+    #[error("{}", .0.message.what)]
     Problem(#[from] Problem),
+}
+
+impl Explain for SweepError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Definition(error) => error.remedy(),
+            Self::Unreadable { .. } => {
+                "Check that the file exists and that you have permission to read it.".to_owned()
+            }
+            Self::Malformed { .. } => "Choose another folder, or start a new sweep.".to_owned(),
+            Self::Occupied { .. } => {
+                "Choose another, or resume the sweep in it with --resume.".to_owned()
+            }
+            Self::InUse { .. } => "Wait until that has ended, or stop it.".to_owned(),
+            Self::None { .. } => "Leave out --resume to start a new one.".to_owned(),
+            Self::Write(error) => error.remedy(),
+            Self::Problem(problem) => problem.message.remedy.clone(),
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Definition(error) => error.code(),
+            Self::Problem(problem) => problem.code.clone(),
+            _ => Code::Other,
+        }
+    }
 }

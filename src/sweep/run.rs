@@ -9,7 +9,7 @@ use super::error::SweepError;
 use super::journal::{Entry, Sweep};
 use super::sampler::suggest;
 use super::trial::Trial;
-use crate::problem::Problem;
+use crate::problem::Code;
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
 
@@ -203,8 +203,12 @@ impl Session<'_> {
             }
             TrialEvent::Failed(problem) => {
                 let is_of_its_settings = matches!(
-                    problem,
-                    Problem::Diverged { .. } | Problem::Config(_) | Problem::Compute(_)
+                    problem.code,
+                    Code::Diverged
+                        | Code::Config
+                        | Code::BatchLargerThanSet { .. }
+                        | Code::Compute
+                        | Code::OutOfMemory
                 );
                 let any = self
                     .sweep

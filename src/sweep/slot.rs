@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::engines::TrialEvent;
 use super::trial::TrialEpoch;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RemoteHost};
+use crate::problem::Code;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, JobEvent};
 use crate::records::JobId;
 use crate::run_config::DeviceChoice;
@@ -127,7 +129,7 @@ impl Slot {
         self.engine
             .as_ref()?
             .try_recv()
-            .unwrap_or(Some(Event::Failed(Problem::EngineGone)))
+            .unwrap_or(Some(Event::Failed(EngineError::Gone.into())))
     }
 
     /// What an event means for the slot's trial.
@@ -148,7 +150,11 @@ impl Slot {
                     JobEvent::Done(_) => TrialEvent::Completed,
                     // Nobody here has cancelled it: the engine was asked to end, and takes no
                     // further trial.
-                    JobEvent::Cancelled | JobEvent::Failed(Problem::Interrupted { .. }) => {
+                    JobEvent::Cancelled
+                    | JobEvent::Failed(Problem {
+                        code: Code::Interrupted { .. },
+                        ..
+                    }) => {
                         self.engine = None;
                         TrialEvent::Interrupted
                     }
@@ -162,9 +168,9 @@ impl Slot {
                 (self.losses, self.was_reached) = (before, was_reached);
                 self.engine_lost(exit.into())
             }
-            Event::Failed(Problem::EngineGone) => {
+            Event::Failed(problem) if problem.code == Code::EngineGone => {
                 (self.losses, self.was_reached) = (before, was_reached);
-                self.engine_lost(Problem::EngineGone)
+                self.engine_lost(problem)
             }
             // Of models and drawings there is nothing to say here.
             _ => None,

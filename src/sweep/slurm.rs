@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::slot::Slot;
 use crate::engine::{RemoteHost, SlurmTask};
-use crate::problem::{EngineExit, Problem};
+use crate::problem::Problem;
+use crate::protocol::EngineExit;
 use crate::system::process::{quoted_for_sh, run_within};
 
 /// How often the queue is looked at.

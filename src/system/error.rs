@@ -2,11 +2,11 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use crate::problem::{Code, Explain, list, sentence};
 
 /// A file or folder that could not be written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("cannot write {path}: {reason}")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path} could not be written: {}", sentence(reason))]
 pub struct WriteError {
     pub path: PathBuf,
     /// What kind of failure it is, as far as that can be acted on.
@@ -20,7 +20,7 @@ pub struct WriteError {
 pub struct NotRegular(pub &'static str);
 
 /// What can be done about it differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteErrorKind {
     /// The disk is full, or the user's share of it.
     NoSpace,
@@ -66,19 +66,51 @@ impl WriteError {
     }
 }
 
+impl Explain for WriteError {
+    fn remedy(&self) -> String {
+        match self.kind {
+            WriteErrorKind::NoSpace => "Free some space on that disk, or choose a folder on another one.",
+            WriteErrorKind::TooLarge => "Raise the limit on the size of files (see `ulimit -f`), or choose a disk that takes larger ones.",
+            WriteErrorKind::NotPermitted => "Choose a folder that you may write to, or change its permissions.",
+            WriteErrorKind::NotRegular => "Choose another path: Inkling replaces nothing but regular files.",
+            WriteErrorKind::Other => "Check that the disk works and that you have permission to write there, or choose another folder.",
+        }
+        .to_owned()
+    }
+}
+
 /// Why files cannot be written where they were to go. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Files are there already, and nobody said that they may be replaced.
-    #[error("these files exist already: {}", paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
+    #[error("{} exist{} already. Nothing was written.", list(paths), if paths.len() == 1 { "s" } else { "" })]
     Exist { paths: Vec<PathBuf> },
     /// The file that it is made from would be replaced.
-    #[error("{path} is the file that is read")]
+    #[error("{path} is the file that is read, and would be replaced. Nothing was written.")]
     Source { path: PathBuf },
     /// Two of the files would have the same name.
-    #[error("two files would be written to {path}")]
+    #[error("Two of the files would have the name {path}. Nothing was written.")]
     Clash { path: PathBuf },
     /// What is there is not a file.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+impl Explain for TargetError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Exist { .. } => "Choose another name or an empty folder, or replace what is there (on the command line: --force).".to_owned(),
+            Self::Source { .. } | Self::Clash { .. } => "Choose another name.".to_owned(),
+            Self::Write(error) => error.remedy(),
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Exist { paths } => Code::FilesExist {
+                paths: paths.clone(),
+            },
+            _ => Code::Other,
+        }
+    }
 }

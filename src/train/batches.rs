@@ -17,13 +17,13 @@ use std::vec::IntoIter;
 use candle_core::{Device, Result as TensorResult, Tensor};
 use rayon::prelude::*;
 
-use super::TrainError;
 use super::order::{EpochOrder, EpochSteps, Shuffle};
 use crate::data::augment::{AugmentParams, Augmenter};
 use crate::data::{Split, gather_batch};
 use crate::ink::PIXELS;
 use crate::nn::backend::{AugmentBatch, AugmentTables};
 use crate::nn::{BackendKind, ComputeError, DeviceContext};
+use crate::problem::Problem;
 use crate::profiler::{self, Recording};
 use crate::records::SpanKind;
 use crate::run_config::RunConfig;
@@ -73,7 +73,7 @@ impl Batches {
         images: &'env Split,
         shuffle: Shuffle,
         context: &DeviceContext,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self, Problem> {
         if context.backend.kind() == BackendKind::Cpu {
             return Ok(Self::Loader(Loader::start(scope, config, images, shuffle)?));
         }
@@ -81,7 +81,7 @@ impl Batches {
         Ok(Self::Device(Box::new(loader)))
     }
 
-    pub fn next_batch(&mut self) -> Result<Batch, TrainError> {
+    pub fn next_batch(&mut self) -> Result<Batch, Problem> {
         match self {
             Self::Loader(loader) => loader.next_batch(),
             Self::Device(loader) => Ok(loader.next_batch()?),
@@ -99,7 +99,7 @@ impl Loader {
         config: &RunConfig,
         images: &'env Split,
         shuffle: Shuffle,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self, Problem> {
         let (filled, ready) = sync_channel(1);
         let worker = Worker {
             images,
@@ -123,7 +123,7 @@ impl Loader {
     }
 
     /// The next batch.
-    pub fn next_batch(&mut self) -> Result<Batch, TrainError> {
+    pub fn next_batch(&mut self) -> Result<Batch, Problem> {
         let gone = |_| ComputeError::failed(&"the thread that prepares batches ended early");
         Ok(self.0.recv().map_err(gone)??)
     }

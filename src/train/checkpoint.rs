@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::TrainError;
 use super::gradient_noise::MAX_GROWTH;
 use super::order::EpochSteps;
 use super::progress::{EpochWeights, PartialEpoch};
@@ -18,8 +17,10 @@ use crate::data::Fingerprint;
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
+use crate::problem::Problem;
 use crate::records::{EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve};
 use crate::run_config::{RunConfig, WeightFormat};
+use crate::train::TrainError;
 
 /// What a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,7 +75,7 @@ impl Checkpoint {
         config: &RunConfig,
         plan: &RunPlan,
         net: &Net,
-    ) -> Result<(), TrainError> {
+    ) -> Result<(), Problem> {
         let Self {
             card,
             current,
@@ -87,7 +88,8 @@ impl Checkpoint {
         let refuse = |reason: &str| {
             Err(TrainError::NotResumable {
                 reason: reason.to_owned(),
-            })
+            }
+            .into())
         };
         let resumed = RunConfig {
             device: config.device,
@@ -158,9 +160,9 @@ pub struct RunPlaces {
 
 impl RunOrigin {
     /// Whether this is the data set that the run was trained on.
-    pub fn check(&self, data: &Fingerprint) -> Result<(), TrainError> {
+    pub fn check(&self, data: &Fingerprint) -> Result<(), Problem> {
         self.data
             .difference(data)
-            .map_or(Ok(()), |part| Err(TrainError::DataChanged { part }))
+            .map_or(Ok(()), |part| Err(TrainError::DataChanged { part }.into()))
     }
 }

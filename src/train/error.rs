@@ -1,31 +1,15 @@
-use serde::{Deserialize, Serialize};
-
-use crate::data::{DataError, DataPart};
-use crate::infer::InferError;
-use crate::nn::{ComputeError, ModelError};
+use crate::data::DataPart;
+use crate::problem::{Code, Explain, sentence};
 use crate::records::Divergence;
-use crate::run_config::ConfigProblem;
 
-/// Why a run could not be trained.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+/// Why a run could not be trained, besides what its parts report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrainError {
-    /// Settings that cannot be used, or not here.
-    #[error(transparent)]
-    Config(#[from] ConfigProblem),
-    /// Its data could not be read or written.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// A model file could not be used.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// A computation failed.
-    #[error(transparent)]
-    Compute(#[from] ComputeError),
-    /// Recognition failed.
-    #[error(transparent)]
-    Infer(#[from] InferError),
     /// The loss became NaN or exploded, and rolling back did not help.
-    #[error("training diverged at step {step} ({cause:?})")]
+    #[error(
+        "Training diverged: {}, even after three rollbacks with lower learning rates.",
+        cause.at_step(*step)
+    )]
     Diverged {
         /// The step, from 1.
         step: u64,
@@ -33,15 +17,36 @@ pub enum TrainError {
         cause: Divergence,
     },
     /// The data set of an interrupted run is not the one it was trained on.
-    #[error("the run cannot be resumed: its data set has changed ({part:?})")]
+    #[error(
+        "This run cannot be resumed: the {} are not the ones it was started with.",
+        part.label()
+    )]
     DataChanged {
         /// What differs.
         part: DataPart,
     },
     /// An interrupted run cannot be resumed.
-    #[error("the run cannot be resumed: {reason}")]
+    #[error("This run cannot be resumed: {}", sentence(reason))]
     NotResumable {
         /// What stands against it.
         reason: String,
     },
+}
+
+impl Explain for TrainError {
+    fn remedy(&self) -> String {
+        match self {
+            Self::Diverged { .. } => "Lower the learning rate, for example to a tenth, and train again.",
+            Self::DataChanged { .. } => "Restore the data set as it was, or name the folder that contains it with --data-dir. Otherwise start a new run.",
+            Self::NotResumable { .. } => "Start a new run.",
+        }
+        .to_owned()
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Diverged { .. } => Code::Diverged,
+            _ => Code::Other,
+        }
+    }
 }

@@ -11,13 +11,12 @@
 
 use candle_core::Tensor;
 
-use super::TrainError;
 use crate::data::augment::Augmenter;
 use crate::data::{Split, gather_batch};
-use crate::infer::InferError;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::nn::{Mode, Net};
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::run_config::RunConfig;
 
@@ -62,7 +61,7 @@ impl GradientNoise {
         config: &RunConfig,
         random: &mut Random,
         progress: &mut impl Progress,
-    ) -> Result<(), TrainError> {
+    ) -> Result<(), Problem> {
         // Training changes running statistics and gradients.
         let net = net.to_device(net.context())?;
         let trainable = net.trainable();
@@ -75,7 +74,7 @@ impl GradientNoise {
         for number in 0..BATCHES {
             progress
                 .report(number as f32 / BATCHES as f32)
-                .map_err(InferError::from)?;
+                .map_err(Problem::from)?;
             let chosen: Vec<u32> = (0..SMALL)
                 .map(|_| indices[random.below(indices.len())])
                 .collect();
@@ -143,7 +142,7 @@ pub fn noise_scale(
     config: &RunConfig,
     epoch: u32,
     progress: &mut impl Progress,
-) -> Result<Option<f64>, TrainError> {
+) -> Result<Option<f64>, Problem> {
     let mut noise = GradientNoise::default();
     let mut random = Random::stream(config.seed, "batch growth", epoch.into());
     noise.measure(net, (images, indices), config, &mut random, progress)?;

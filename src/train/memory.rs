@@ -3,7 +3,6 @@
 
 use candle_core::Tensor;
 
-use super::TrainError;
 use super::observer::Observer;
 use crate::data::augment::AugmentParams;
 use crate::data::validation_size;
@@ -14,6 +13,7 @@ use crate::nn::{
     flops, gpu_values_in_recognition, gpu_values_in_training, parameter_count,
 };
 use crate::optim::OptimizerConfig;
+use crate::problem::Problem;
 use crate::records::{Intervention, RunPlan, posterior_sample_count};
 use crate::run_config::{Augmentation, ConfigProblem, MAX_PARAMETERS, Network, RunConfig};
 
@@ -139,7 +139,7 @@ impl<'a> MicroBatcher<'a> {
         context: &'a DeviceContext,
         plan: &RunPlan,
         observer: &mut dyn Observer,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self, Problem> {
         let images = plan.train_images + plan.validation_images;
         let within_limit = |config| {
             micro_batch_within_limit(config, context.backend.kind(), images, plan.test_images)
@@ -185,7 +185,7 @@ impl<'a> MicroBatcher<'a> {
         images: usize,
         step: u64,
         observer: &mut dyn Observer,
-    ) -> Result<Option<Tensor>, TrainError> {
+    ) -> Result<Option<Tensor>, Problem> {
         let computed = computed.map_err(ComputeError::from);
         let (computed, message) = match computed {
             Ok(_) if self.context.is_memory_exhausted() => (

@@ -37,9 +37,3 @@ pub use plan::{Start, check};
 pub use session::{search_learning_rate, train, train_from, validate};
 pub use time_to_accuracy::{Target, time_to_accuracy};
 pub use trained_model::{TrainOutcome, TrainedModel};
-
-impl From<candle_core::Error> for TrainError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
-    }
-}

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use super::TrainError;
 use super::memory::too_many_parameters;
 use super::order::EpochSteps;
 use crate::data::{Split, ValidationSplit};
 use crate::hardware;
 use crate::nn::{ModelFile, Net, initialize, parameter_count};
 use crate::optim::Schedule;
+use crate::problem::Problem;
 use crate::records::{InitializationReport, RunPlan};
 use crate::run_config::{Classes, ConfigProblem, RunConfig};
 
 /// Whether `train` accepts this configuration, to be checked before its data is loaded.
-pub fn check(config: &RunConfig) -> Result<(), TrainError> {
+pub fn check(config: &RunConfig) -> Result<(), Problem> {
     config
         .problems()
         .into_iter()
@@ -48,7 +48,7 @@ impl Start {
         config: &RunConfig,
         train_split: &Split,
         classes: &Classes,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self, Problem> {
         let split = ValidationSplit::new(train_split, config.seed);
         let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
         Ok(Self {
@@ -68,7 +68,7 @@ fn first_net(
     images: &Split,
     indices: &[u32],
     classes: &Classes,
-) -> Result<(Net, Option<InitializationReport>), TrainError> {
+) -> Result<(Net, Option<InitializationReport>), Problem> {
     match &config.initial_weights {
         Some(path) => {
             let net = trained_net(config, path)?;
@@ -94,7 +94,7 @@ fn first_net(
 }
 
 /// An earlier model, which must be the same network.
-fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, TrainError> {
+fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, Problem> {
     let ModelFile { net, card } = ModelFile::load(path)?;
     let [found, asked] = [
         (card.network(), card.config.activation),

@@ -11,7 +11,6 @@ use std::thread::Scope;
 
 use candle_core::{Result as TensorResult, Tensor};
 
-use super::TrainError;
 use super::batches::{Batch, Batches};
 use super::checkpoint::Checkpoint;
 use super::gradient_noise::{grown, next_factor, noise_scale};
@@ -28,6 +27,7 @@ use crate::data::{DataSet, Split, ValidationSplit};
 use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
+use crate::problem::Problem;
 use crate::profiler;
 use crate::progress::Cancelled;
 use crate::records::{
@@ -44,7 +44,7 @@ pub fn train(
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
-) -> Result<TrainOutcome, TrainError> {
+) -> Result<TrainOutcome, Problem> {
     check(config)?;
     let start = Start::new(config, &data.train, &data.classes)?;
     train_from(config, data, start, context, from, observer)
@@ -58,7 +58,7 @@ pub fn train_from(
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
-) -> Result<TrainOutcome, TrainError> {
+) -> Result<TrainOutcome, Problem> {
     let images = (&data.train, Some(&data.test));
     run_on_threads(config, images, start, context, from, observer)
 }
@@ -71,7 +71,7 @@ pub fn validate(
     classes: &Classes,
     context: &DeviceContext,
     observer: &mut dyn Observer,
-) -> Result<TrainOutcome, TrainError> {
+) -> Result<TrainOutcome, Problem> {
     check(config)?;
     let start = Start::new(config, train_split, classes)?;
     run_on_threads(config, (train_split, None), start, context, None, observer)
@@ -85,7 +85,7 @@ pub fn search_learning_rate(
     data: &DataSet,
     context: &DeviceContext,
     observer: &mut dyn Observer,
-) -> Result<(), TrainError> {
+) -> Result<(), Problem> {
     let config = search_config(config);
     check(&config)?;
     let start = Start {
@@ -103,7 +103,7 @@ fn run_on_threads(
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
-) -> Result<TrainOutcome, TrainError> {
+) -> Result<TrainOutcome, Problem> {
     let context = context.clone().with_autotuning(config.autotune);
     let context = &match config.memory_limit_bytes() {
         Some(bytes) => context.with_memory_limit(bytes),
@@ -132,10 +132,10 @@ fn run_on_threads(
 /// Why epochs end before the last one is complete.
 enum Ended {
     Asked(EndRequest),
-    Failed(TrainError),
+    Failed(Problem),
 }
 
-impl<E: Into<TrainError>> From<E> for Ended {
+impl<E: Into<Problem>> From<E> for Ended {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
@@ -173,7 +173,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         from: Option<Checkpoint>,
         scope: &'scope Scope<'scope, 'env>,
         observer: &'run mut dyn Observer,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self, Problem> {
         let Start {
             net,
             initialization,
@@ -421,7 +421,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     }
 
     /// What comes of the run, whose end may have been asked for.
-    fn finish(mut self, mut end: Option<EndRequest>) -> Result<TrainOutcome, TrainError> {
+    fn finish(mut self, mut end: Option<EndRequest>) -> Result<TrainOutcome, Problem> {
         // The model has the weights that the last record measured, not those of the steps after it.
         let (Some(best), false) = (
             self.progress.best.best(),
@@ -537,7 +537,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     }
 
     /// Hands over a checkpoint. All steps must have been read.
-    fn hand_over_checkpoint(&mut self) -> Result<(), TrainError> {
+    fn hand_over_checkpoint(&mut self) -> Result<(), Problem> {
         if let Some(state) = self.stepper.state(self.progress.step)? {
             let checkpoint = self.progress.checkpoint(self.config, &self.plan, state);
             self.clock.pause(|| self.observer.checkpoint(checkpoint));
@@ -554,7 +554,7 @@ fn start_batches<'scope, 'env>(
     (images, indices): (&'env Split, &[u32]),
     context: &DeviceContext,
     progress: &RunProgress,
-) -> Result<Batches, TrainError> {
+) -> Result<Batches, Problem> {
     let shuffle = Shuffle::new(indices.to_vec(), config.seed, progress.epochs.len() as u32)
         .skip(progress.current.images as usize);
     Batches::start(
@@ -567,7 +567,7 @@ fn start_batches<'scope, 'env>(
 }
 
 /// Does this work with the network, calling the observer whenever it reports progress.
-fn interruptibly<T, E: Into<TrainError>>(
+fn interruptibly<T, E: Into<Problem>>(
     net: &Net,
     clock: &mut RunClock,
     observer: &mut dyn Observer,

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use candle_core::Tensor;
 
-use super::TrainError;
 use super::metrics::{CompletedStep, MetricAccumulator, PendingSteps, StepReport};
 use super::state::{Rollback, RollbackBudget, StepperState, TrainState, divergence_of_step};
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
+use crate::problem::Problem;
 use crate::records::{Divergence, Intervention};
 use crate::run_config::{Precision, RunConfig};
+use crate::train::TrainError;
 
 /// Takes the optimiser steps of a run.
 pub struct Stepper {
@@ -35,7 +36,7 @@ impl Stepper {
         net: &Net,
         images: u64,
         steps_per_epoch: u64,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self, Problem> {
         let optimizer = Optimizer::new(
             OptimizerConfig::new(config, images),
             net.parameters(),
@@ -64,7 +65,7 @@ impl Stepper {
 
     /// What an interrupted run can be resumed from, after this many steps, all of which were read;
     /// `None` where the weights are not finite, so that the next step will roll them back.
-    pub fn state(&self, step: u64) -> Result<Option<StepperState>, TrainError> {
+    pub fn state(&self, step: u64) -> Result<Option<StepperState>, Problem> {
         let state = self.train_state(step)?;
         let snapshot = self.rollback.snapshot();
         let budget = self.rollback.budget();
@@ -78,11 +79,7 @@ impl Stepper {
     }
 
     /// Resumes from there.
-    pub fn load_state(
-        &mut self,
-        state: StepperState,
-        steps_per_epoch: u64,
-    ) -> Result<(), TrainError> {
+    pub fn load_state(&mut self, state: StepperState, steps_per_epoch: u64) -> Result<(), Problem> {
         let StepperState {
             state,
             snapshot,
@@ -109,7 +106,7 @@ impl Stepper {
         step: u64,
         lr: f32,
         metrics: MetricAccumulator,
-    ) -> Result<StepReport, TrainError> {
+    ) -> Result<StepReport, Problem> {
         let lr = lr * self.rollback.lr_factor();
         // An overflow of scaled gradients is ordinary and must not reach the weights; and a
         // snapshot must be good.
@@ -126,7 +123,7 @@ impl Stepper {
     }
 
     /// Makes sure that the weights after step number `step` are finite. Waits for the device.
-    pub fn flush(&mut self, step: u64) -> Result<StepReport, TrainError> {
+    pub fn flush(&mut self, step: u64) -> Result<StepReport, Problem> {
         let report = self.read_pending()?;
         if report.intervention.is_some() || is_finite(&self.net)? {
             return Ok(report);
@@ -162,7 +159,7 @@ impl Stepper {
         step: u64,
         learning_rate: f32,
         metrics: MetricAccumulator,
-    ) -> Result<StepReport, TrainError> {
+    ) -> Result<StepReport, Problem> {
         let earlier = self.read_pending()?;
         if earlier.intervention.is_some() {
             // These gradients were computed with weights that have been rolled back.
@@ -189,7 +186,7 @@ impl Stepper {
 
     /// Reads the figures of steps that were taken without waiting for them, up to the first that
     /// diverged: those after it are rolled back with it. Waits for the device.
-    pub fn read_pending(&mut self) -> Result<StepReport, TrainError> {
+    pub fn read_pending(&mut self) -> Result<StepReport, Problem> {
         let mut report = StepReport::default();
         for (completed, norm) in self.pending.read()? {
             report = report.and(self.judge(completed, norm)?);
@@ -201,7 +198,7 @@ impl Stepper {
     }
 
     /// Reports a step whose gradients had this norm, and intervenes where it did not go well.
-    fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, TrainError> {
+    fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, Problem> {
         let Some(cause) = divergence_of_step(completed.metrics.loss, norm) else {
             if let Some(scale) = &mut self.loss_scale {
                 scale.stepped();
@@ -232,7 +229,7 @@ impl Stepper {
         self.roll_back(completed.step, cause)
     }
 
-    fn roll_back(&mut self, step: u64, cause: Divergence) -> Result<StepReport, TrainError> {
+    fn roll_back(&mut self, step: u64, cause: Divergence) -> Result<StepReport, Problem> {
         let good = self
             .rollback
             .rollback()
@@ -252,7 +249,7 @@ impl Stepper {
         })
     }
 
-    fn load_train_state(&mut self, state: &TrainState) -> Result<(), TrainError> {
+    fn load_train_state(&mut self, state: &TrainState) -> Result<(), Problem> {
         let TrainState {
             step: _,
             weights,
@@ -267,7 +264,7 @@ impl Stepper {
         Ok(())
     }
 
-    fn train_state(&self, step: u64) -> Result<TrainState, TrainError> {
+    fn train_state(&self, step: u64) -> Result<TrainState, Problem> {
         let (optimizer, ema) = self.optimizer.state()?;
         Ok(TrainState {
             step,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::error::TrainError;
 use super::gradient_noise::GradientNoise;
 use super::observer::{EndRequest, Observer};
 use super::order::EpochSteps;
@@ -11,6 +10,8 @@ use crate::data::{Split, ValidationSplit};
 use crate::infer::measure;
 use crate::math::random::Random;
 use crate::nn::{DeviceContext, Net};
+use crate::problem::Code;
+use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress, Unwatched};
 use crate::records::{
     EpochRecord, Intervention, Reached, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy,
@@ -47,7 +48,7 @@ pub fn time_to_accuracy(
     context: &DeviceContext,
     target: Target<'_>,
     progress: &mut (dyn Progress + Send),
-) -> Result<Option<TimeToAccuracy>, TrainError> {
+) -> Result<Option<TimeToAccuracy>, Problem> {
     let mut run = Run {
         config,
         train_split,
@@ -70,7 +71,7 @@ pub fn time_to_accuracy(
         cancelled: false,
     };
     match validate(config, train_split, classes, context, &mut run) {
-        Err(TrainError::Diverged { .. }) => run.diverged = true,
+        Err(problem) if problem.code == Code::Diverged => run.diverged = true,
         ended => drop(ended?),
     }
     run.error.map_or(Ok(()), Err)?;
@@ -124,7 +125,7 @@ struct Run<'a> {
     reached: Option<Reached>,
     best_accuracy: f64,
     diverged: bool,
-    error: Option<TrainError>,
+    error: Option<Problem>,
     cancelled: bool,
 }
 
@@ -145,7 +146,7 @@ impl Run<'_> {
         self.cancelled |= self.progress.report(self.fraction) == Err(Cancelled);
     }
 
-    fn measure(&mut self, net: &Net) -> Result<(), TrainError> {
+    fn measure(&mut self, net: &Net) -> Result<(), Problem> {
         let mut cancelled = false;
         let (progress, fraction) = (&mut *self.progress, self.fraction);
         let measured = measure(net, 1.0, &self.validation, &mut |_: f32| {

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use super::progress::{EpochWeights, RunProgress};
 use crate::data::Split;
 use crate::hardware::machine;
-use crate::infer::{InferError, fit_digit_detector, fit_shared_temperature, measure};
+use crate::infer::{fit_digit_detector, fit_shared_temperature, measure};
 use crate::nn::{ComputeError, DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
+use crate::problem::Code;
+use crate::problem::Problem;
 use crate::progress::{Progress, Unwatched};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, RunPlan, RunSummary, SplitEvaluation, StepCurve,
@@ -165,7 +167,7 @@ pub fn calibrated_together(
                 .map(|sample| Arc::new(with_temperature(sample, temperature)))
                 .collect(),
         ),
-        Err(InferError::Cancelled(_)) => None,
+        Err(problem) if problem.code == Code::Cancelled => None,
         Err(error) => {
             tracing::warn!(%error, "the samples from the posterior could not be calibrated together");
             Some(samples)
@@ -188,7 +190,7 @@ fn shared_temperature(
     net: &Net,
     validation: &Split,
     between: &mut impl Progress,
-) -> Result<f32, InferError> {
+) -> Result<f32, Problem> {
     let mut logits = Vec::new();
     for sample in samples {
         net.set_weights(&sample.weights)
@@ -226,7 +228,7 @@ pub fn with_digit_detector(
     );
     match fitted {
         Ok(fitted) => Some(fitted),
-        Err(InferError::Cancelled(_)) => None,
+        Err(problem) if problem.code == Code::Cancelled => None,
         Err(error) => {
             tracing::warn!(%error, "the digit detector could not be trained");
             Some((net.clone(), calibration))

@@ -13,7 +13,6 @@ use super::hardware::{
     Checks, DeleteReceived, ListReceived, OtherMachine, ReachHost, SampleLoad, SelfTest,
 };
 use super::jobs::Jobs;
-use super::messages::Message;
 use super::my_digits::Collection;
 use super::notice::{Notice, Offer, Severity};
 use super::settings::{Autosave, Settings};
@@ -21,7 +20,9 @@ use super::sweeps::ExecutorFactory;
 use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
+use crate::problem::Message;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Job};
 use crate::records::{JobId, ModelInfo, ModelRef};
 use crate::run_config::RunConfig;
@@ -162,7 +163,7 @@ impl Ctx {
         if self.is_sweeping() {
             self.show_notice(Severity::Info, Message::sweep_in_progress());
         } else if self.is_training() {
-            self.show_problem(&Problem::Busy);
+            self.show_problem(&EngineError::Busy.into());
         }
         self.is_sweeping() || self.is_training()
     }
@@ -208,8 +209,8 @@ impl Ctx {
 
     /// Says what went wrong and what to do.
     pub(in crate::window) fn show_problem(&mut self, problem: &Problem) {
-        tracing::info!(problem = problem.name(), %problem, "a problem is shown");
-        self.show_notice(Severity::Error, Message::from(problem));
+        tracing::info!(problem = problem.name, %problem, "a problem is shown");
+        self.show_notice(Severity::Error, problem.message.clone());
     }
 
     pub(in crate::window) fn next_id(&mut self) -> u64 {

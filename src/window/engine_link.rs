@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use super::background::SharedFolder;
 use super::ctx::{AppDeps, Request};
 use super::jobs::device_of;
-use super::messages::Message;
 use super::notice::Severity;
 use super::settings::Settings;
 use super::state::App;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
-use crate::problem::{EngineExit, Problem};
+use crate::problem::Message;
+use crate::problem::Problem;
 use crate::protocol::Command;
+use crate::protocol::EngineError;
+use crate::protocol::EngineExit;
 use crate::records::ModelRef;
 use crate::run_config::DeviceChoice;
 use crate::runs::Checkpoints;
@@ -240,7 +242,7 @@ impl App {
         {
             // Another would have as little to start with.
             self.ctx.engine.alive = false;
-            return self.ctx.show_problem(&Problem::EngineExited(exit));
+            return self.ctx.show_problem(&exit.into());
         }
         (self.ctx.engine.host, self.ctx.engine.usual_host) =
             (EngineHost::Thread, EngineHost::Thread);
@@ -270,7 +272,7 @@ impl App {
             self.ctx.report_engine_loss(None, was_training);
         } else {
             self.ctx.engine.alive = false;
-            self.ctx.show_problem(&Problem::EngineGone);
+            self.ctx.show_problem(&EngineError::Gone.into());
         }
     }
 }
@@ -298,7 +300,7 @@ impl Ctx {
                     .interrupted_checkpoint()
                     .map(|last| last.position)
                     .filter(|_| was_training || exit.is_none());
-                let problem = exit.map(Problem::EngineExited);
+                let problem = exit.map(Problem::from);
                 let was_training = was_training || left.is_some();
                 let message = Message::engine_lost(problem.as_ref(), was_training, left);
                 app.ctx.show_notice(Severity::Error, message);

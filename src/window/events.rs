@@ -4,12 +4,12 @@
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::state::App;
 use super::train::learning::Learning;
 use super::train::run::{LastCheckpoint, Phase};
-use crate::nn::ModelError;
+use crate::problem::Code;
+use crate::problem::Message;
 use crate::problem::Problem;
 use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
@@ -174,7 +174,10 @@ impl App {
             Event::BenchmarkRow { id, row } => self.ctx.on_benchmark_row(id, row),
             Event::TimedToAccuracy { id, row } => self.train.on_time_to_accuracy(id, row),
             // Whoever opens the weights of another program wants to use them.
-            Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.ctx.import(path),
+            Event::Failed(Problem {
+                code: Code::ForeignWeights { path },
+                ..
+            }) => self.ctx.import(path),
             Event::Failed(problem) => self.ctx.show_problem(&problem),
             Event::ModelInUse(model) => {
                 let known = |present: &ModelInfo| {

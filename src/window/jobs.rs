@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::action::Screen;
-use super::messages::Message;
 use super::notice::Severity;
 use super::state::App;
 use super::train::run::Phase;
 use super::train::setup::{SearchResult, SearchState};
-use crate::problem::Problem;
+use crate::problem::{Code, Message};
 use crate::protocol::{Job, JobEvent, JobProgress, JobResult};
 use crate::records::benchmark::Measurement;
 use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
@@ -226,7 +225,7 @@ impl App {
             JobEvent::Cancelled => self.on_job_without_result(&ended, Phase::Discarded),
             JobEvent::Failed(problem) => {
                 if let Some(run) = self.train.active_run(id)
-                    && matches!(problem, Problem::Diverged { .. })
+                    && problem.code == Code::Diverged
                 {
                     // Resumed from where it diverged, it would diverge again.
                     run.checkpoint = None;
@@ -234,7 +233,6 @@ impl App {
                 self.on_job_without_result(&ended, Phase::Failed);
                 // Nobody asked for the estimates.
                 let shown = self.models.export_failed(&ended.job, &problem)
-                    || self.models.import_undecided(&ended.job, &problem)
                     || self.fit_to_small_data(&ended.job, &problem)
                     || self.train.search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
@@ -332,6 +330,9 @@ impl App {
                 }
             }
             JobResult::Export(report) => self.models.exported(&mut self.ctx, &job, report),
+            JobResult::ImportUndecided { trials, message } => {
+                self.models.ask_how_meant(job, trials, message.what);
+            }
             JobResult::Import { summary, finding } => {
                 self.results.show_test(&summary);
                 self.ctx.list_runs();

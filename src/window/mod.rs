@@ -13,7 +13,7 @@ mod events;
 mod frame;
 pub mod hardware;
 mod jobs;
-pub mod messages;
+mod messages;
 pub mod models;
 pub mod my_digits;
 mod notice;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::action::Action;
-use super::messages::Message;
+use crate::problem::Message;
 
 const INFO_DURATION: Duration = Duration::from_secs(12);
 /// The same where something is offered with it.

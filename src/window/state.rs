@@ -16,7 +16,6 @@ use super::draw::{
 use super::engine_link::EngineLink;
 use super::hardware::{BenchmarkView, Checks, Machine, Monitor, SentView};
 use super::jobs::Jobs;
-use super::messages::Message;
 use super::models::{Changes, Models};
 use super::my_digits::MyDigitsView;
 use super::notice::Severity;
@@ -26,6 +25,7 @@ use super::sweeps::Sweeps;
 use super::train::Train;
 use super::train::setup::Form;
 use crate::data::Found;
+use crate::problem::Message;
 use crate::records::Prediction;
 use crate::run_config::DataSource;
 

@@ -4,10 +4,11 @@ mod plain_candle;
 mod profile;
 
 use inkling::bench::{
-    BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading,
-    latest, measure, rates, save, sections, sweet_spot, text,
+    Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest,
+    measure, rates, save, sections, sweet_spot, text,
 };
 use inkling::nn::DeviceContext;
+use inkling::problem::Problem;
 use inkling::progress::Cancelled;
 use inkling::records::benchmark::{BATCH_SIZES, Effort, Measurement, Report, Workload};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
@@ -47,7 +48,7 @@ fn products_and_memory_come_first_and_cancelling_leaves_nothing() {
     };
     assert_eq!(
         measure(Effort::Quick, &mut until),
-        Err(BenchError::Cancelled(Cancelled))
+        Err(Problem::from(Cancelled))
     );
     assert!(
         matches!(until.found[0], Measurement::Product { precision: Precision::F32, threads: 1, gflops, .. } if gflops > 0.1),
@@ -350,7 +351,7 @@ fn batch_sizes_are_compared_and_the_comparison_can_be_cancelled() {
     assert!(all.fractions.is_sorted());
     assert_eq!(
         compare(&config, &step_configs, &open, &mut Until::default()),
-        Err(BenchError::Cancelled(Cancelled))
+        Err(Problem::from(Cancelled))
     );
 }
 

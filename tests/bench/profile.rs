@@ -1,7 +1,8 @@
 //! Where the time of a training step goes.
 
-use inkling::bench::{BenchError, chrome_trace, profile, profile_sections};
+use inkling::bench::{chrome_trace, profile, profile_sections};
 use inkling::nn::{DeviceContext, flops, parameter_specs};
+use inkling::problem::Problem;
 use inkling::profiler::{self, DeviceEvents, EventError, Recording};
 use inkling::progress::Cancelled;
 use inkling::records::{Profile, Span, SpanKind};
@@ -323,6 +324,6 @@ fn it_can_be_cancelled() {
         &|_| Ok(DeviceContext::CPU),
         &mut Until::default(),
     );
-    assert_eq!(cancelled.err(), Some(BenchError::Cancelled(Cancelled)));
+    assert_eq!(cancelled.err(), Some(Problem::from(Cancelled)));
     assert!(!profiler::is_recording());
 }

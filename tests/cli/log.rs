@@ -87,7 +87,7 @@ fn diagnostics_hold_what_helps_and_nothing_personal() {
         "\"epochs\": 7",
         "builtin+…",
         "the command failed status=\"1\"",
-        "problem=\"Data(",
+        "problem=\"DataError::",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use inkling::engine::{EngineHandle, send_handshake, this_machine, write};
 use inkling::ink::{Ink, Steps};
-use inkling::problem::EngineExit;
+use inkling::protocol::EngineExit;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::ModelRef;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};

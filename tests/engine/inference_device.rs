@@ -6,13 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inkling::engine::Devices;
-use inkling::infer::{COMPARED_IMAGES, DeviceComparison, DeviceRejection, InferError, TOLERANCE};
+use inkling::infer::{COMPARED_IMAGES, DeviceComparison, DeviceRejection, TOLERANCE};
 use inkling::ink::Steps;
-use inkling::nn::ComputeError;
-use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::{JobId, ModelRef, Prediction};
-use inkling::run_config::{ConfigProblem, DeviceChoice, InferenceChoice, RunConfig};
+use inkling::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
 use super::work::{Bench, a_stroke, bench_with};
 use crate::fake_device::{FakeDevices, Script};
@@ -143,8 +141,8 @@ fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     let absent = flaw(Script::Absent);
     assert!(
         matches!(
-            absent,
-            DeviceRejection::Failed(InferError::Config(ConfigProblem::DeviceUnavailable { .. }))
+            &absent,
+            DeviceRejection::Failed(problem) if problem.name == "ConfigProblem::DeviceUnavailable"
         ),
         "{absent:?}"
     );
@@ -152,8 +150,8 @@ fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
         let failing = flaw(script);
         assert!(
             matches!(
-                failing,
-                DeviceRejection::Failed(InferError::Compute(ComputeError::Failed { .. }))
+                &failing,
+                DeviceRejection::Failed(problem) if problem.name == "ComputeError::Failed"
             ),
             "{failing:?}"
         );
@@ -327,10 +325,7 @@ fn a_run_on_a_device_that_cannot_be_opened_is_refused() {
     bench.start(1);
     let problem = bench.until(|event| failure(event, 1));
     assert!(
-        matches!(
-            problem,
-            Problem::Config(ConfigProblem::DeviceUnavailable { .. })
-        ),
+        problem.name == "ConfigProblem::DeviceUnavailable",
         "{problem:?}"
     );
 }

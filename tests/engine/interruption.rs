@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use inkling::engine::{
     EngineHandle, EngineSettings, read, recv_handshake, send_handshake, this_machine, write,
 };
-use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Command, Event};
 use inkling::records::{JobId, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
@@ -165,9 +165,10 @@ fn a_run_that_is_interrupted_says_where_it_can_be_resumed() {
         );
         assert_eq!(
             problem,
-            Problem::Interrupted {
+            EngineError::Interrupted {
                 checkpoint: Some(home.interrupted())
             }
+            .into()
         );
         home.assert_resumable();
     }

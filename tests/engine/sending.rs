@@ -9,6 +9,7 @@ use inkling::data::{MyDigits, Recipients};
 use inkling::engine::{EngineHandle, ReceivedFolder, RemoteHost, SLURM, SlurmTask, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::{BatchSizeSpec, DataUpload};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
@@ -49,10 +50,11 @@ fn recipients(here: &Path) -> Recipients {
 }
 
 fn no_consent(machine: &str) -> Problem {
-    Problem::NoConsent {
+    EngineError::NoConsent {
         drawings: 3,
         machine: machine.to_owned(),
     }
+    .into()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A panic in the engine's work costs a message, not the engine.
 
 use inkling::engine::{Activity, EngineHandle, supervise};
-use inkling::problem::Problem;
+use inkling::problem::Code;
 use inkling::protocol::{Command, Event};
 use inkling::records::JobId;
 
@@ -27,10 +27,11 @@ fn a_panic_becomes_a_message_and_a_fresh_start() {
     for round in 1..=3 {
         handle.send(Command::Pause(JobId(round)));
         let failed = handle.recv().and_then(|event| failure(event, round));
-        let Some(Problem::Panicked { message }) = failed else {
+        let Some(problem) = failed else {
             panic!("no failure reported")
         };
-        assert!(message.contains("disagree"), "{message}");
+        assert_eq!(problem.code, Code::Panicked);
+        assert!(problem.message.what.contains("disagree"), "{problem}");
         assert_eq!(handle.recv(), Some(Event::Restarted));
         // The command that follows the panic is not lost with the work that died.
         handle.send(Command::Resume(JobId(round)));

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use inkling::bench::step_config_of;
 use inkling::data::DataError;
 use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
-use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
+use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::ink::{Image, Ink, Step, Steps, Writing};
-use inkling::problem::{EngineExit, Problem};
+use inkling::problem::Problem;
+use inkling::protocol::EngineError;
+use inkling::protocol::EngineExit;
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Workload;
 use inkling::records::{
@@ -21,6 +23,7 @@ use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
     InferenceChoice, ModelKind, NamedSet, Preset, RunConfig, Setting,
 };
+use inkling::train::TrainError;
 
 use crate::fake_engine::{
     evaluation_report, exported, held_out, learning, model_comparison, plan, prediction, reads,
@@ -177,29 +180,29 @@ fn every_event_arrives_as_it_left() {
         cause: Divergence::Exploded,
     };
     let problems = [
-        Problem::Busy,
-        Problem::Diverged {
+        Problem::from(EngineError::Busy),
+        Problem::from(TrainError::Diverged {
             step: 3,
             cause: Divergence::Exploded,
-        },
-        Problem::Interrupted {
+        }),
+        Problem::from(EngineError::Interrupted {
             checkpoint: Some("checkpoints/1".into()),
-        },
-        Problem::Config(ConfigProblem::OutOfRange {
+        }),
+        Problem::from(ConfigProblem::OutOfRange {
             setting: Setting::Epochs,
             given: "0".to_owned(),
         }),
-        Problem::Config(ConfigProblem::OutOfRange {
+        Problem::from(ConfigProblem::OutOfRange {
             setting: Setting::LearningRate,
             given: "NaN".to_owned(),
         }),
-        Problem::Data(DataError::Missing {
+        Problem::from(DataError::Missing {
             path: "gone".into(),
         }),
-        Problem::EngineExited(EngineExit::Hung { seconds: 30 }),
+        Problem::from(EngineExit::Hung { seconds: 30 }),
     ];
     let flaws = [
-        DeviceRejection::Failed(InferError::Data(DataError::Unknown)),
+        DeviceRejection::Failed(Problem::from(DataError::Unknown)),
         DeviceRejection::Slow {
             images: 3,
             seconds: 5.5,
@@ -261,7 +264,7 @@ fn every_event_arrives_as_it_left() {
             run,
             folder,
             position,
-            kept: Err(Problem::Busy),
+            kept: Err(EngineError::Busy.into()),
         },
         Event::Intervened {
             run,
@@ -276,17 +279,17 @@ fn every_event_arrives_as_it_left() {
         },
         Event::NotSaved {
             run,
-            problem: Problem::Busy,
+            problem: EngineError::Busy.into(),
             checkpoint: None,
         },
         Event::NotSaved {
             run,
-            problem: Problem::Busy,
+            problem: EngineError::Busy.into(),
             checkpoint: Some(position),
         },
         Event::Rescued {
             run,
-            problem: Problem::Busy,
+            problem: EngineError::Busy.into(),
             rescue: Rescue {
                 folder: "elsewhere".into(),
                 temporary: true,
@@ -321,7 +324,7 @@ fn every_event_arrives_as_it_left() {
         },
         Event::Classified {
             request: 2,
-            prediction: Err(Problem::NoSuchRun),
+            prediction: Err(EngineError::NoSuchRun.into()),
         },
         Event::NumberRead {
             request: 3,
@@ -333,7 +336,7 @@ fn every_event_arrives_as_it_left() {
         },
         Event::NumberRead {
             request: 4,
-            digits: Err(Problem::NoSuchRun),
+            digits: Err(EngineError::NoSuchRun.into()),
         },
         Event::Job {
             id: run,
@@ -379,13 +382,13 @@ fn every_event_arrives_as_it_left() {
             run,
             JobResult::Benchmark {
                 report: report(),
-                saved: Err(Problem::Busy),
+                saved: Err(EngineError::Busy.into()),
             },
         ),
         done(
             run,
             JobResult::Compare {
-                failed: vec![(step_config_of(&config), Problem::Busy)],
+                failed: vec![(step_config_of(&config), EngineError::Busy.into())],
                 background_load: 0.3,
             },
         ),
@@ -428,7 +431,7 @@ fn every_event_arrives_as_it_left() {
                 finding: recognised,
             },
         ),
-        Event::Failed(Problem::NoSuchRun),
+        Event::Failed(EngineError::NoSuchRun.into()),
         Event::Pong,
         Event::Restarted,
         Event::EngineExited(EngineExit::Ended {

@@ -7,8 +7,10 @@ use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::infer::{Classifier, Classify, ComparisonError};
 use inkling::ink::{Ink, Steps};
+use inkling::problem::Code;
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Effort;
 use inkling::records::{
@@ -16,8 +18,7 @@ use inkling::records::{
     ImportSpec, JobId, ModelRef, Replace, Rescue, RunPosition, RunSummary,
 };
 use inkling::run_config::{
-    ConfigProblem, DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset,
-    RunConfig, WeightFormat,
+    DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
 };
 use inkling::runs::{Checkpoints, FinishedRun, RunError};
 use inkling::train::{RunOrigin, RunPlaces};
@@ -418,7 +419,10 @@ fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
         )),
     ));
     for expected in [2, 3] {
-        assert_eq!(bench.until(|event| failure(event, expected)), Problem::Busy);
+        assert_eq!(
+            bench.until(|event| failure(event, expected)),
+            EngineError::Busy.into()
+        );
     }
     bench.handle.send(Command::Cancel(run));
     bench.until(|event| has_ended(&event).then_some(()));
@@ -526,17 +530,17 @@ fn models_are_compared_on_the_same_test_images() {
     };
     assert_eq!(
         bench.until(|event| failure(event, 6)),
-        Problem::Comparison(different)
+        Problem::from(different)
     );
     compare(7, &[model.clone(), model.clone()], None);
     assert_eq!(
         bench.until(|event| failure(event, 7)),
-        Problem::Comparison(ComparisonError::Repeated)
+        Problem::from(ComparisonError::Repeated)
     );
     compare(8, &[model], None);
     assert_eq!(
         bench.until(|event| failure(event, 8)),
-        Problem::Comparison(ComparisonError::Count { given: 1 })
+        Problem::from(ComparisonError::Count { given: 1 })
     );
 }
 
@@ -546,12 +550,12 @@ fn what_cannot_be_trained_is_said() {
     bench.config.batch_size = 100_000;
     bench.start(1);
     let problem = bench.until(|event| failure(event, 1));
-    assert!(matches!(problem, Problem::Config(_)), "{problem}");
+    assert!(problem.code == Code::Config, "{problem}");
     bench.config.batch_size = 10;
     bench.config.data = "no/such/folder".parse().unwrap();
     bench.start(2);
     let problem = bench.until(|event| failure(event, 2));
-    assert!(matches!(problem, Problem::Data(_)), "{problem}");
+    assert!(problem.name.starts_with("DataError::"), "{problem}");
 }
 
 #[test]
@@ -567,7 +571,7 @@ fn a_runs_folder_that_cannot_be_is_refused_before_training() {
         Event::Started { .. } => panic!("trained for nothing"),
         event => failure(event, 1),
     });
-    assert!(matches!(problem, Problem::Write(_)), "{problem}");
+    assert!(problem.name.contains("WriteError"), "{problem}");
 }
 
 /// A run of two epochs, for which there is no folder any more when it ends: a file of that name is
@@ -622,7 +626,7 @@ fn a_run_that_cannot_be_saved_and_has_no_checkpoint_is_rescued_before_it_ends() 
         bench.handle.send(end);
         let (problem, rescue) = bench.until(rescued);
         let summary = bench.finished();
-        assert!(matches!(problem, Problem::Write(_)), "{problem}");
+        assert!(problem.name.contains("WriteError"), "{problem}");
         assert!(
             rescue.temporary
                 && !rescue.model_alone
@@ -674,7 +678,11 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
     }
     let (problem, rescue) = bench.until(rescued);
     assert!(
-        matches!(&problem, Problem::Run(RunError::Occupied { folder }) if *folder == out),
+        problem
+            == RunError::Occupied {
+                folder: out.clone()
+            }
+            .into(),
         "{problem}"
     );
     let beside = Rescue {
@@ -705,11 +713,11 @@ fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
     });
     bench.handle.send(Command::Interrupt);
     let problem = bench.until(|event| failure(event, 1));
-    let Problem::Interrupted {
+    let Code::Interrupted {
         checkpoint: Some(checkpoint),
-    } = problem
+    } = problem.code
     else {
-        panic!("{problem:?}")
+        panic!("not interrupted")
     };
     let card = Checkpoints::read_card(&checkpoint).unwrap().card;
     // With a new engine, which has to prepare the data.
@@ -736,7 +744,7 @@ fn a_run_that_cannot_be_saved_waits_until_it_can() {
     let bench = bench(40, 2);
     let (problem, checkpoint) = not_saved(&bench);
     assert!(
-        matches!(problem, Problem::Write(_)) && checkpoint.is_some(),
+        problem.name.contains("WriteError") && checkpoint.is_some(),
         "{problem}"
     );
     std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
@@ -785,11 +793,11 @@ fn a_run_that_cannot_be_saved_is_resumed_and_saved_later() {
         not_saved(&bench);
         bench.handle.send(end);
         let problem = bench.until(|event| failure(event, 1));
-        let Problem::Interrupted {
+        let Code::Interrupted {
             checkpoint: Some(checkpoint),
-        } = problem
+        } = problem.code
         else {
-            panic!("{problem:?}")
+            panic!("not interrupted")
         };
         std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
         let settings = settings(bench.folder.path(), this_machine());
@@ -832,7 +840,9 @@ fn a_missing_model_is_said_and_the_reader_stays() {
     bench.handle.send(Command::UseModel(ModelRef::File(
         "no/such/model.safetensors".into(),
     )));
-    bench.until(|event| matches!(event, Event::Failed(Problem::Model(_))).then_some(()));
+    bench.until(|event| {
+        matches!(event, Event::Failed(problem) if problem.code == Code::Model).then_some(())
+    });
     bench.handle.send(Command::Classify {
         request: 1,
         ink: a_stroke(),
@@ -866,7 +876,10 @@ fn a_benchmark_waits_for_no_run_and_gives_way_to_one() {
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     bench.handle.send(submit(2, Job::Benchmark(Effort::Quick)));
-    assert_eq!(bench.until(|event| failure(event, 2)), Problem::Busy);
+    assert_eq!(
+        bench.until(|event| failure(event, 2)),
+        EngineError::Busy.into()
+    );
     bench.handle.send(Command::Cancel(run));
     bench.until(|event| has_ended(&event).then_some(()));
     bench.handle.send(submit(3, Job::Benchmark(Effort::Quick)));
@@ -903,13 +916,19 @@ fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
         ..spec
     };
     export(3, &quantized, Some(to.clone()));
-    assert_eq!(bench.until(|event| failure(event, 3)), Problem::Busy);
+    assert_eq!(
+        bench.until(|event| failure(event, 3)),
+        EngineError::Busy.into()
+    );
     // What it would hold is not work.
     export(4, &quantized, None);
     assert!(bench.exported(4).paths.is_empty());
     let spec = ImportSpec::of(to);
     bench.handle.send(submit(5, Job::Import(spec)));
-    assert_eq!(bench.until(|event| failure(event, 5)), Problem::Busy);
+    assert_eq!(
+        bench.until(|event| failure(event, 5)),
+        EngineError::Busy.into()
+    );
     bench.handle.send(Command::Cancel(run));
     bench.until(|event| has_ended(&event).then_some(()));
 }
@@ -1009,13 +1028,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     bench.config.model = ModelKind::LeNet;
     bench.start(6);
     let problem = bench.until(|event| failure(event, 6));
-    assert!(
-        matches!(
-            problem,
-            Problem::Config(ConfigProblem::InitialWeights { .. })
-        ),
-        "{problem}"
-    );
+    assert!(problem.name == "ConfigProblem::InitialWeights", "{problem}");
 }
 
 #[test]

@@ -9,11 +9,10 @@ use inkling::data::Split;
 use inkling::import::{ImportError, TrialImages, Trials};
 use inkling::infer::starter_file;
 use inkling::nn::Net;
-use inkling::problem::Problem;
+use inkling::problem::Explain;
 use inkling::progress::{Progress, Unwatched};
 use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization, TriedActivation};
 use inkling::run_config::{Activation, Augmentation, DataSpec, ModelKind, RunConfig};
-use inkling::window::messages::Message;
 
 use super::{import, write};
 use crate::synthetic::{square_set, train};
@@ -74,7 +73,7 @@ fn average_pooling_is_not_taken_for_maximum_pooling() {
                 && trials.readings.contains(&trials.supported),
             "{trials:?}"
         );
-        said.push(Message::from(&Problem::from(refused)));
+        said.push(refused.message());
     }
     let message = &said[0];
     for words in [

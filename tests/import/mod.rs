@@ -15,6 +15,7 @@ use inkling::import::{
 };
 use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
+use inkling::problem::Problem;
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{
@@ -695,10 +696,10 @@ fn an_import_can_be_cancelled_wherever_it_is() {
                 }
             },
         );
-        let cancelled = inkling::problem::Problem::from(imported.unwrap_err());
+        let cancelled = Problem::from(imported.unwrap_err());
         assert_eq!(
             (seen, cancelled),
-            (reports, inkling::problem::Problem::Cancelled(Cancelled)),
+            (reports, Cancelled.into()),
             "cancelled at {last}"
         );
     }

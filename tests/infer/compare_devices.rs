@@ -6,9 +6,10 @@ use std::time::Duration;
 use inkling::data::DataError;
 use inkling::engine::Devices;
 use inkling::infer::{
-    Agreement, COMPARED_IMAGES, Classifier, DeviceRejection, DeviceTiming, DeviceTrial, InferError,
-    TOLERANCE, choose_device, compare_devices,
+    Agreement, COMPARED_IMAGES, Classifier, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
+    choose_device, compare_devices,
 };
+use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, InferenceChoice};
 
 use crate::fake_device::{FakeDevices, Script};
@@ -161,9 +162,7 @@ fn the_fastest_or_the_first_that_was_not_rejected_is_chosen() {
     );
     let rejected = DeviceTrial {
         device: Cuda,
-        outcome: Err(DeviceRejection::Failed(InferError::Data(
-            DataError::Unknown,
-        ))),
+        outcome: Err(DeviceRejection::Failed(Problem::from(DataError::Unknown))),
     };
     for choice in [
         InferenceChoice::Automatic,

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use inkling::infer::{Classifier, Classify, EnsembleProblem, InferError};
+use inkling::infer::{Classifier, Classify, EnsembleProblem};
 use inkling::nn::{ModelFile, Net};
+use inkling::problem::Code;
+use inkling::problem::Problem;
 use inkling::progress::Unwatched;
 use inkling::records::{Calibration, Ensemble, ModelRef, Uncertainty};
 use inkling::run_config::{
@@ -193,20 +195,20 @@ fn what_makes_no_ensemble_is_refused() {
             models,
             dropout_passes,
         }) {
-            Err(InferError::Ensemble(problem)) => problem,
-            other => panic!("{other:?}"),
+            Err(problem) => problem,
+            Ok(_) => panic!("no refusal"),
         };
     assert_eq!(
         refused(Vec::new(), None),
-        EnsembleProblem::Models { given: 0 }
+        EnsembleProblem::Models { given: 0 }.into()
     );
     assert_eq!(
         refused(vec![model.clone(); 65], None),
-        EnsembleProblem::Models { given: 65 }
+        EnsembleProblem::Models { given: 65 }.into()
     );
     assert_eq!(
         refused(vec![model.clone()], Some(1)),
-        EnsembleProblem::DropoutPasses { given: 1 }
+        EnsembleProblem::DropoutPasses { given: 1 }.into()
     );
     assert_eq!(
         refused(vec![model.clone()], Some(10)),
@@ -214,11 +216,12 @@ fn what_makes_no_ensemble_is_refused() {
             path: model.clone(),
             model: ModelKind::Mlp
         }
+        .into()
     );
     let missing = Ensemble::of(vec![model, folder.path().join("missing.safetensors")]);
     assert!(matches!(
         Classifier::open_ensemble(&missing),
-        Err(InferError::Model(_))
+        Err(problem) if problem.code == Code::Model
     ));
 }
 
@@ -239,5 +242,5 @@ fn models_of_different_things_are_no_ensemble() {
         first: Classes::Digits,
         other: Classes::Hiragana,
     };
-    assert_eq!(refused, InferError::from(problem));
+    assert_eq!(refused, Problem::from(problem));
 }

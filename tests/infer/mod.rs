@@ -8,9 +8,10 @@ mod number;
 mod starter;
 
 use inkling::data::Split;
-use inkling::infer::{Classifier, Classify, InferError, measure};
+use inkling::infer::{Classifier, Classify, measure};
 use inkling::ink::{Image, Ink, Steps};
 use inkling::nn::{Mode, Net};
+use inkling::problem::Problem;
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ModelInfo, ModelRef};
 use inkling::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, RunConfig};
@@ -212,7 +213,7 @@ fn an_evaluation_can_be_cancelled() {
         calls += 1;
         Err(Cancelled)
     });
-    assert_eq!((outcome, calls), (Err(InferError::Cancelled(Cancelled)), 1));
+    assert_eq!((outcome, calls), (Err(Problem::from(Cancelled)), 1));
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! What a sweep can be, and a sentence for each mistake.
 
+use inkling::problem::Explain;
 use inkling::sweep::{
     Asha, Definition, DefinitionError, DefinitionFile, Range, SamplerKind, SettingRange, Value,
     seconds,
 };
-use inkling::window::messages::Message;
 
 use super::definition;
 
 fn message(error: &DefinitionError) -> String {
-    Message::from(error).to_string()
+    error.message().to_string()
 }
 
 #[test]

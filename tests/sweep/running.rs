@@ -1,8 +1,9 @@
 //! The loop of a sweep, with an executor that trains nothing.
 
-use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::records::Divergence;
 use inkling::sweep::{Definition, Ending, Outcome, Sweep, SweepError, Trial, TrialEvent, run};
+use inkling::train::TrainError;
 
 use super::{Patience, definition, endless};
 use crate::fake_executor::FakeExecutor;
@@ -90,7 +91,7 @@ fn where_no_machine_is_left_trials_in_progress_end_and_the_sweep_is_resumed() {
     };
     assert_eq!(
         run(&mut sweep, &mut executor, &mut endless()),
-        Err(SweepError::Problem(Problem::EngineGone))
+        Err(SweepError::Problem(EngineError::Gone.into()))
     );
     assert_eq!(
         sweep
@@ -153,12 +154,12 @@ fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
 fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let diverged = Problem::Diverged {
+    let diverged = TrainError::Diverged {
         step: 3,
         cause: Divergence::NotFinite,
     };
     let mut executor = FakeExecutor {
-        instead: Some((1, TrialEvent::Failed(diverged))),
+        instead: Some((1, TrialEvent::Failed(diverged.into()))),
         ..FakeExecutor::default()
     };
     assert_eq!(
@@ -177,16 +178,16 @@ fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
     let mut executor = FakeExecutor {
-        instead: Some((1, TrialEvent::Failed(Problem::EngineGone))),
+        instead: Some((1, TrialEvent::Failed(EngineError::Gone.into()))),
         ..FakeExecutor::default()
     };
     assert_eq!(
         run(&mut sweep, &mut executor, &mut endless()),
-        Err(SweepError::Problem(Problem::EngineGone))
+        Err(SweepError::Problem(EngineError::Gone.into()))
     );
     assert_eq!(sweep.trials().len(), 1);
     let mut executor = FakeExecutor {
-        instead: Some((5, TrialEvent::Failed(Problem::EngineGone))),
+        instead: Some((5, TrialEvent::Failed(EngineError::Gone.into()))),
         ..FakeExecutor::default()
     };
     assert_eq!(

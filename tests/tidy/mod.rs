@@ -58,7 +58,7 @@ fn every_module_depends_only_on_modules_below_it_so_that_there_are_no_cycles() {
 fn a_module_that_depends_on_one_above_it_is_found() {
     let order = modules_of_the_map();
     let forbidden = [
-        "use crate::problem::Problem;",
+        "use crate::train::TrainError;",
         "use crate::{ink, window::{self, App}};",
         "fn f() { crate::protocol::f() }",
         "pub(crate) use super::super::engine::EngineHandle as Handle;",

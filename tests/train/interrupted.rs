@@ -2,7 +2,6 @@
 
 use inkling::records::{RunPosition, StepCurve};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use inkling::train::TrainError;
 use inkling::train::{Checkpoint, CheckpointCard, TrainedModel};
 
 use super::watcher::{Watcher, config};
@@ -153,7 +152,7 @@ fn a_checkpoint_of_something_else_is_refused() {
         checkpoint,
         &mut Watcher::default(),
     ) {
-        Err(TrainError::NotResumable { reason }) => reason,
+        Err(problem) if problem.name == "TrainError::NotResumable" => problem.message.what,
         other => panic!("{:?}", other.map(|trained| trained.is_some())),
     };
     assert!(

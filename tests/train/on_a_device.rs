@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::Device;
+
 use inkling::nn::backend::COMPOSED;
 use inkling::nn::{BackendKind, ComputeError, DeviceContext, Net};
+use inkling::problem::Code;
+use inkling::problem::Problem;
 use inkling::records::Intervention;
 use inkling::run_config::{
     Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind,
 };
-use inkling::train::{TrainError, TrainOutcome, TrainedModel, memory_needed, train};
+use inkling::train::{TrainOutcome, TrainedModel, memory_needed, train};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{self, square_set};
@@ -191,7 +194,11 @@ fn a_diverging_run_rolls_back() {
     );
     assert!(matches!(
         trained,
-        Ok(TrainOutcome::Trained(_)) | Err(TrainError::Diverged { .. })
+        Ok(TrainOutcome::Trained(_))
+            | Err(Problem {
+                code: Code::Diverged,
+                ..
+            })
     ));
 }
 
@@ -264,7 +271,7 @@ fn where_memory_runs_out_micro_batches_shrink_and_nothing_else_changes() {
     );
     assert!(matches!(
         never,
-        Err(TrainError::Compute(ComputeError::OutOfMemory { .. }))
+        Err(problem) if problem.code == Code::OutOfMemory
     ));
     assert_eq!(watcher.interventions.len(), 6, "from 55 images to one");
 }
@@ -297,7 +304,11 @@ fn a_memory_limit_is_met_by_smaller_micro_batches_or_refused() {
     );
     assert!(matches!(
         trained,
-        Ok(Some(_)) | Err(TrainError::Compute(ComputeError::OutOfMemory { .. }))
+        Ok(Some(_))
+            | Err(Problem {
+                code: Code::OutOfMemory,
+                ..
+            })
     ));
 
     let hopeless = RunConfig {
@@ -306,7 +317,7 @@ fn a_memory_limit_is_met_by_smaller_micro_batches_or_refused() {
     };
     let problem = synthetic::train(&hopeless, &data, &mut Watcher::default()).unwrap_err();
     assert!(
-        matches!(problem, TrainError::Compute(ComputeError::OutOfMemory { ref message }) if message.contains("10 MiB")),
+        problem.code == Code::OutOfMemory && problem.message.what.contains("10 MiB"),
         "{problem:?}"
     );
 }

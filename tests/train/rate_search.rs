@@ -5,13 +5,13 @@ use inkling::data::DataSet;
 use inkling::nn::DeviceContext;
 use inkling::optim::Schedule;
 use inkling::problem::Problem;
+use inkling::problem::{Code, Message};
 use inkling::records::{
     Intervention, RateFinding, RateSearch, SEARCH_RATES, SEARCH_STEPS, SearchEnd, StepPoint,
     Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig};
-use inkling::train::{EndRequest, Observer, TrainError, search_learning_rate};
-use inkling::window::messages::Message;
+use inkling::train::{EndRequest, Observer, search_learning_rate};
 
 use crate::synthetic;
 
@@ -150,7 +150,7 @@ impl Observer for Follower {
     }
 }
 
-fn follow(config: &RunConfig, data: &DataSet) -> Result<RateFinding, TrainError> {
+fn follow(config: &RunConfig, data: &DataSet) -> Result<RateFinding, Problem> {
     let mut follower = Follower::default();
     search_learning_rate(config, data, &DeviceContext::CPU, &mut follower)?;
     Ok(follower.search.finding(follower.diverged))
@@ -216,5 +216,5 @@ fn settings_that_cannot_be_are_refused() {
         &data,
     )
     .unwrap_err();
-    assert!(matches!(Problem::from(refused), Problem::Config(_)));
+    assert!(refused.code == Code::Config);
 }

@@ -1,13 +1,13 @@
 //! Runs that cannot be are refused with the reason.
 
 use inkling::data::DataSet;
+use inkling::problem::Problem;
 use inkling::run_config::{ConfigProblem, ModelKind, RunConfig, Setting};
-use inkling::train::TrainError;
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
 
-fn refused(config: &RunConfig, data: &DataSet) -> TrainError {
+fn refused(config: &RunConfig, data: &DataSet) -> Problem {
     let mut watcher = Watcher::default();
     let problem = train(config, data, &mut watcher).unwrap_err();
     assert!(watcher.plan.is_none(), "refused before it began");

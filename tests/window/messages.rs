@@ -1,6 +1,5 @@
 //! Every problem has a friendly sentence that names what it is about.
 
-use std::convert::identity;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,26 +7,29 @@ use inkling::data::{DataError, DataPart};
 use inkling::download::DownloadError;
 use inkling::export::ExportError;
 use inkling::import::{ImportError, Mismatch};
-use inkling::infer::{ComparisonError, EnsembleProblem, InferError};
+use inkling::infer::{ComparisonError, EnsembleProblem};
 use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
-use inkling::problem::{EngineExit, Problem};
+use inkling::problem::Problem;
+use inkling::problem::{Code, Explain, Message};
 use inkling::progress::Cancelled;
+use inkling::protocol::EngineError;
+use inkling::protocol::EngineExit;
 use inkling::records::{Divergence, Intervention};
 use inkling::run_config::{Classes, ConfigProblem, DeviceChoice, ModelKind, Precision, Setting};
 use inkling::runs::RunError;
+use inkling::self_test::NoResult;
 use inkling::system::{TargetError, WriteError};
-use inkling::window::messages::Message;
+use inkling::train::TrainError;
 
 const FILE: &str = "some folder/file.bin";
 const DENIED: &str = "Permission denied";
 const ADDRESS: &str = "https://example.org/file.gz";
 
-/// What an error's sentence must say: `KIND: ERROR => WORDS;`, where KIND makes a problem of the
-/// error.
+/// What an error's sentence must say: `ERROR => WORDS;`.
 macro_rules! says {
-    ($kind:path: $($error:expr => $($word:expr),*;)*) => {
-        vec![$(($kind($error), vec![$($word),*])),*]
+    ($($error:expr => $($word:expr),*;)*) => {
+        vec![$((Problem::from($error), vec![$($word),*])),*]
     };
 }
 
@@ -35,7 +37,7 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
     let address = || ADDRESS.to_owned();
     let reason = || "Permission denied (os error 13)".to_owned();
     let set = inkling::run_config::NamedSet::EmnistDigits;
-    says! { Problem::Download:
+    says! {
         DownloadError::NoConnection { address: address(), reason: reason() } =>
             ADDRESS, DENIED, "HTTPS_PROXY";
         DownloadError::Status { address: address(), status: 404 } =>
@@ -55,6 +57,9 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
             ADDRESS, "images.gz", "by hand";
         DownloadError::NoMirror => "INKLING_DATA_MIRROR";
         DownloadError::Address { address: "example".to_owned() } => "example", "https://";
+        DownloadError::Write(WriteError::new(Path::new(FILE), &io::Error::other(reason()))) =>
+            FILE, DENIED;
+        DownloadError::Cancelled(Cancelled) =>;
     }
 }
 
@@ -62,42 +67,41 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
 fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let path = || PathBuf::from(FILE);
     let reason = || "Permission denied (os error 13)".to_owned();
-    let mut all = says! { identity:
-        Problem::Write(WriteError::new(&path(), &io::Error::other(reason()))) => FILE, DENIED;
-        Problem::Show { path: path(), reason: reason() } => FILE, DENIED;
-        Problem::Busy =>;
-        Problem::Interrupted { checkpoint: Some(path()) } => "resume";
-        Problem::Interrupted { checkpoint: None } => "nothing was saved";
-        Problem::NoSuchRun =>;
-        Problem::Diverged { step: 417, cause: Divergence::NotFinite } =>
+    let mut all = says! {
+        WriteError::new(&path(), &io::Error::other(reason())) => FILE, DENIED;
+        EngineError::Busy =>;
+        EngineError::Interrupted { checkpoint: Some(path()) } => "resume";
+        EngineError::Interrupted { checkpoint: None } => "nothing was saved";
+        EngineError::NoSuchRun =>;
+        TrainError::Diverged { step: 417, cause: Divergence::NotFinite } =>
             "NaN", "417", "three rollbacks", "learning rate";
-        Problem::Diverged { step: 417, cause: Divergence::Exploded } =>
+        TrainError::Diverged { step: 417, cause: Divergence::Exploded } =>
             "exploded", "417", "learning rate";
-        Problem::DataChanged { part: DataPart::TrainImages } => "training images", "--data-dir";
-        Problem::DataChanged { part: DataPart::TrainLabels } =>
+        TrainError::DataChanged { part: DataPart::TrainImages } => "training images", "--data-dir";
+        TrainError::DataChanged { part: DataPart::TrainLabels } =>
             "labels of the training images", "--data-dir";
-        Problem::DataChanged { part: DataPart::Test } => "test images", "--data-dir";
-        Problem::Compute(ComputeError::Failed { message: "shape mismatch".to_owned() }) =>
+        TrainError::DataChanged { part: DataPart::Test } => "test images", "--data-dir";
+        ComputeError::Failed { message: "shape mismatch".to_owned() } =>
             "shape mismatch";
-        Problem::Compute(ComputeError::OutOfMemory { message: "CUDA_ERROR_OUT_OF_MEMORY".to_owned() }) =>
+        ComputeError::OutOfMemory { message: "CUDA_ERROR_OUT_OF_MEMORY".to_owned() } =>
             "CUDA_ERROR_OUT_OF_MEMORY";
-        Problem::Compute(ComputeError::NoThread { reason: reason() }) => "thread", DENIED;
-        Problem::NotResumable { reason: "its data set has changed".to_owned() } =>
+        ComputeError::NoThread { reason: reason() } => "thread", DENIED;
+        TrainError::NotResumable { reason: "its data set has changed".to_owned() } =>
             "its data set has changed";
-        Problem::SelfTest { reason: "it took longer than 180 s".to_owned() } => "180 s";
-        Problem::Panicked { message: "index out of bounds".to_owned() } => "index out of bounds";
-        Problem::EngineGone =>;
-        Problem::NotOneModel => "ensemble";
-        Problem::DifferentClasses { model: Classes::Hiragana, data: Classes::Digits } =>
+        NoResult { reason: "it took longer than 180 s".to_owned() } => "180 s";
+        EngineError::Panicked { message: "index out of bounds".to_owned() } => "index out of bounds";
+        EngineError::Gone =>;
+        EngineError::NotOneModel => "ensemble";
+        EngineError::DifferentClasses { model: Classes::Hiragana, data: Classes::Digits } =>
             "hiragana", "digits";
-        Problem::NotSent { reason: reason() } => DENIED;
-        Problem::NoConsent { drawings: 1234, machine: "gpu-box".to_owned() } =>
+        EngineError::NotSent { reason: reason() } => DENIED;
+        EngineError::NoConsent { drawings: 1234, machine: "gpu-box".to_owned() } =>
             "1,234 drawings", "gpu-box", "--send-my-digits";
-        Problem::from(ComputeError::NotFinite) => "probabilities";
-        Problem::Cancelled(Cancelled) =>;
-        Problem::Data(DataError::Cancelled(Cancelled)) =>;
+        ComputeError::NotFinite => "probabilities";
+        Cancelled =>;
+        DataError::Cancelled(Cancelled) =>;
     };
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         ConfigProblem::NewerVersion { version: 77 } => "77";
         ConfigProblem::OutOfRange { setting: Setting::Epochs, given: "0".to_owned() } =>
             "The number of epochs is out of range (got 0)", "from 1 to 1000";
@@ -141,7 +145,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() } =>
             "cuda", DENIED;
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         DataError::NotFound { set: "mnist".to_owned(), searched: vec![path(), "other".into()] } =>
             "mnist", FILE, "other";
         DataError::NotFound { set: "mnist".to_owned(), searched: vec![] } => "mnist";
@@ -158,17 +162,17 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         DataError::NotTrusted { data: "letters.csv".to_owned() } => "letters.csv", "--data";
         DataError::SingleClass { class: "3".to_owned() } => "the same class, 3";
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         InkError::Unreadable { path: path(), reason: reason() } => FILE, DENIED;
         InkError::Malformed { path: path(), reason: reason() } => FILE, DENIED;
         InkError::TooLarge { path: path(), reason: reason() } => FILE, DENIED;
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         ModelError::Unreadable { path: path(), reason: reason() } => FILE, DENIED;
         ModelError::Malformed { path: path(), reason: reason() } => FILE, DENIED;
         ModelError::Foreign { path: path() } => FILE, "inkling import FILE";
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         RunError::Unreadable { folder: path(), reason: reason() } => FILE, DENIED;
         RunError::Malformed { folder: path(), reason: reason() } => FILE, DENIED;
         RunError::NoRoom { folder: path(), needed: 5_000_000, available: 2_000_000 } =>
@@ -180,23 +184,23 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let compute = || ComputeError::Failed { message: reason() };
     // These come to people as problems of their own; a message for each there is all the same.
     all.extend(downloads());
-    all.extend(says! { Problem::Run:
+    all.extend(says! {
         RunError::Write(write()) => FILE, DENIED;
         RunError::Compute(compute()) => DENIED;
     });
-    all.extend(says! { Problem::Export:
+    all.extend(says! {
         ExportError::Target(TargetError::Source { path: path() }) => FILE;
         ExportError::UnsupportedNetwork => "ONNX";
         ExportError::Failed { message: reason() } => DENIED;
         ExportError::Write(write()) => FILE, DENIED;
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         ComparisonError::Count { given: 9 } => "9 models", "2 to 8";
         ComparisonError::Repeated => "itself";
         ComparisonError::DifferentData { sets: vec!["MNIST".to_owned(), "pens".to_owned()] } =>
             "MNIST, pens";
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         TargetError::Exist { paths: vec![path(), PathBuf::from("other.py")] } =>
             FILE, "other.py", "--force";
         TargetError::Source { path: path() } => FILE;
@@ -210,7 +214,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         unexpected: Vec::new(),
         not_finite: not_finite.map(str::to_owned),
     };
-    all.extend(says! { Problem::Import:
+    all.extend(says! {
         ImportError::Unreadable { path: path(), reason: reason() } => FILE, DENIED;
         ImportError::Malformed { path: path(), reason: reason() } => FILE, DENIED;
         ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(None)) } =>
@@ -221,7 +225,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             FILE, "93.5 % with Tanh, average pooling", "--accept";
         ImportError::Model(ModelError::Unreadable { path: path(), reason: reason() }) =>
             FILE, DENIED;
-        ImportError::Infer(InferError::Compute(compute())) => DENIED;
+        ImportError::Infer(compute().into()) => DENIED;
         ImportError::Compute(compute()) => DENIED;
         ImportError::Data(DataError::Missing { path: path() }) => FILE;
         ImportError::Graph { path: path(), reason: reason() } => FILE, DENIED;
@@ -230,7 +234,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ImportError::Cancelled(Cancelled) =>;
     });
     let status = || "signal: 9 (SIGKILL)".to_owned();
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         EngineExit::NotStarted { reason: reason() } => DENIED;
         EngineExit::Ended { status: status(), words: String::new() } => "SIGKILL";
         EngineExit::Ended { status: status(), words: "a driver said something".to_owned() } =>
@@ -243,7 +247,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         EngineExit::Slurm { reason: reason() } => "Slurm", DENIED;
         EngineExit::Garbled { reason: reason() } => DENIED;
     });
-    all.extend(says! { Problem::from:
+    all.extend(says! {
         EnsembleProblem::Models { given: 65 } => "65 models", "1 to 64";
         EnsembleProblem::DifferentClasses { first: Classes::Digits, other: Classes::Clothing } =>
             "digits", "articles of clothing";
@@ -253,108 +257,50 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all
 }
 
-/// The names of an error's kinds, and which of them an error is. A kind that is not listed does not
-/// compile.
-macro_rules! kinds {
-    ($error:ident: $($kind:ident),*) => {{
-        fn kind(error: &$error) -> &'static str {
-            match error {
-                $($error::$kind { .. } => stringify!($kind),)*
-            }
+/// Asserts that every kind of this error is among every problem.
+macro_rules! all_are_there {
+    ($all:ident, $error:ident: $($kind:ident),*) => {{
+        // A kind that is not listed does not compile.
+        let _ = |error: &$error| match error {
+            $($error::$kind { .. } => (),)*
+        };
+        for kind in [$(stringify!($kind)),*] {
+            let name = format!("{}::{kind}", stringify!($error));
+            assert!(
+                $all.iter().any(|(problem, _)| {
+                    let rest = problem.name.strip_prefix(&name);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+                }),
+                "{name} is not among every problem"
+            );
         }
-        ([$(stringify!($kind)),*].as_slice(), kind as fn(&$error) -> &'static str)
     }};
-}
-
-/// Asserts that every kind is among these errors.
-fn all_are_there<'e, E: 'e>(
-    (kinds, kind): (&[&str], fn(&E) -> &'static str),
-    errors: impl Iterator<Item = &'e E>,
-) {
-    let found: Vec<&str> = errors.map(kind).collect();
-    let missing: Vec<_> = kinds.iter().filter(|kind| !found.contains(kind)).collect();
-    assert!(
-        missing.is_empty(),
-        "{missing:?} are not among every problem"
-    );
 }
 
 #[test]
 fn every_problem_is_really_every_one() {
-    let all: Vec<Problem> = every_problem()
-        .into_iter()
-        .map(|(problem, _)| problem)
-        .collect();
-    all_are_there(
-        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, DifferentClasses, NotOneModel, Export, Import, Write, Target, Show, NotSent, NoConsent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
-            Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
-        all.iter(),
-    );
-    macro_rules! inner {
-        ($kind:ident) => {
-            all.iter().filter_map(|problem| {
-                if let Problem::$kind(error) = problem {
-                    Some(error)
-                } else {
-                    None
-                }
-            })
-        };
-    }
-    all_are_there(
-        kinds!(ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
-        inner!(Config),
-    );
-    all_are_there(
-        kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled),
-        inner!(Data),
-    );
-    all_are_there(
-        kinds!(InkError: Unreadable, Malformed, TooLarge),
-        inner!(Ink),
-    );
-    all_are_there(
-        kinds!(ModelError: Unreadable, Foreign, Malformed),
-        inner!(Model),
-    );
-    all_are_there(
-        kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory),
-        inner!(Compute),
-    );
-    all_are_there(
-        kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute),
-        inner!(Run),
-    );
-    all_are_there(
-        kinds!(ExportError: Target, UnsupportedNetwork, Failed, Write),
-        inner!(Export),
-    );
-    all_are_there(
-        kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Graph, Classes, Model, Infer, Compute, Data, Cancelled),
-        inner!(Import),
-    );
-    all_are_there(
-        kinds!(ComparisonError: Count, Repeated, DifferentData),
-        inner!(Comparison),
-    );
-    all_are_there(
-        kinds!(EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout),
-        inner!(Ensemble),
-    );
-    all_are_there(
-        kinds!(TargetError: Exist, Source, Clash, Write),
-        inner!(Target),
-    );
-    all_are_there(
-        kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Slurm, Garbled),
-        inner!(EngineExited),
-    );
+    let all = every_problem();
+    all_are_there!(all, EngineError: Busy, NoSuchRun, DifferentClasses, NotOneModel, NotSent, NoConsent, Interrupted, Panicked, Gone);
+    all_are_there!(all, TrainError: Diverged, DataChanged, NotResumable);
+    all_are_there!(all, ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable);
+    all_are_there!(all, DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled);
+    all_are_there!(all, InkError: Unreadable, Malformed, TooLarge);
+    all_are_there!(all, ModelError: Unreadable, Foreign, Malformed);
+    all_are_there!(all, ComputeError: Failed, NoThread, NotFinite, OutOfMemory);
+    all_are_there!(all, RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute);
+    all_are_there!(all, ExportError: Target, UnsupportedNetwork, Failed, Write);
+    all_are_there!(all, ImportError: Unreadable, Malformed, Mismatch, Undecided, Graph, Classes, Model, Infer, Compute, Data, Cancelled);
+    all_are_there!(all, ComparisonError: Count, Repeated, DifferentData);
+    all_are_there!(all, EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout);
+    all_are_there!(all, TargetError: Exist, Source, Clash, Write);
+    all_are_there!(all, EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Slurm, Garbled);
+    all_are_there!(all, DownloadError: NoConnection, Status, Redirects, WebPage, Broken, TooLarge, NotPublishedFile, Occupied, InProgress, NoRanges, NotInArchive, NoMirror, Address, Write, Cancelled);
 }
 
 #[test]
 fn every_problem_is_a_sentence_that_names_what_it_is_about() {
     for (problem, words) in every_problem() {
-        let message = Message::from(&problem);
+        let message = &problem.message;
         assert!(
             message.what.len() > 10 && message.what.ends_with('.'),
             "{problem:?}: {}",
@@ -378,13 +324,8 @@ fn every_problem_is_a_sentence_that_names_what_it_is_about() {
 #[test]
 fn every_problem_but_a_wish_to_stop_has_a_remedy() {
     for (problem, _) in every_problem() {
-        let message = Message::from(&problem);
-        if matches!(
-            problem,
-            Problem::Cancelled(_)
-                | Problem::Data(DataError::Cancelled(_))
-                | Problem::Import(ImportError::Cancelled(_))
-        ) {
+        let message = &problem.message;
+        if problem.code == Code::Cancelled {
             assert_eq!(message.remedy, "");
         } else {
             assert!(
@@ -399,10 +340,11 @@ fn every_problem_but_a_wish_to_stop_has_a_remedy() {
 #[test]
 fn foreign_words_end_once() {
     let with = |reason: &str| {
-        Message::from(&Problem::Write(WriteError::new(
+        WriteError::new(
             Path::new("model.safetensors"),
             &io::Error::other(reason.to_owned()),
-        )))
+        )
+        .message()
         .what
     };
     assert_eq!(

@@ -2,16 +2,19 @@
 
 use eframe::egui::{Event, Key, Modifiers, Theme as Shade, ViewportCommand, ViewportId};
 use egui_kittest::kittest::Queryable;
-use inkling::problem::Problem;
+
 use inkling::protocol;
+use inkling::protocol::EngineError;
 use inkling::records::benchmark::Effort;
 use inkling::records::{Divergence, Intervention};
+use inkling::train::TrainError;
 use inkling::window::{Action, Phase, Screen, Theme};
 
-use crate::window::stage::{Driven, Seen, Window, sized, usual};
 use inkling::window::DrawAction;
 use inkling::window::MachineAction;
 use inkling::window::TrainAction;
+
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
 #[test]
 fn tabs_and_shortcuts_lead_to_every_screen() {
@@ -86,7 +89,7 @@ fn colours_follow_the_choice_in_the_menu() {
 fn a_problem_is_a_notice_that_can_be_dismissed() {
     let (mut window, mut engine) = usual();
     window.start(&mut engine);
-    engine.fail(Problem::Diverged {
+    engine.fail(TrainError::Diverged {
         step: 417,
         cause: Divergence::NotFinite,
     });
@@ -101,7 +104,7 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
     assert!(!window.shows("at step 417"));
     // Said three times, it is one notice.
     for _ in 0..3 {
-        engine.send(protocol::Event::Failed(Problem::NoSuchRun));
+        engine.send(protocol::Event::Failed(EngineError::NoSuchRun.into()));
     }
     window.settle();
     assert_eq!(window.app().ctx.notices.len(), 1);

@@ -7,13 +7,14 @@ use eframe::egui::{
     LogicOutput, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo,
 };
 use egui_kittest::kittest::Queryable;
-use inkling::problem::Problem;
 use inkling::records::Divergence;
+use inkling::train::TrainError;
 use inkling::window::{Action, App, WindowRequest};
+
+use inkling::window::TrainAction;
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Window, sized};
-use inkling::window::TrainAction;
 
 /// What eframe does instead of drawing a frame; gives what the window asked for.
 fn update_minimized(window: &mut Window, events: Vec<ViewportEvent>) -> Vec<ViewportCommand> {
@@ -126,7 +127,7 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
 fn a_run_that_broke_off_is_told_as_well() {
     let (mut app, mut engine) = started();
     app.ctx.focused = false;
-    engine.fail(Problem::Diverged {
+    engine.fail(TrainError::Diverged {
         step: 3,
         cause: Divergence::NotFinite,
     });

@@ -220,7 +220,7 @@ pub fn show(show: Show) -> Result<(), Failure> {
     let mut png = Cursor::new(Vec::new());
     contact_sheet(&set, COLUMNS, show.seed)
         .write_to(&mut png, image::ImageFormat::Png)
-        .map_err(|error| Problem::Write(WriteError::new(&show.out, &io::Error::other(error))))?;
+        .map_err(|error| WriteError::new(&show.out, &io::Error::other(error)))?;
     write_whole(&show.out, png.get_ref())?;
     let mut output = Output::new(show.json);
     let sheet = Sheet {

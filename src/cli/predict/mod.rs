@@ -18,8 +18,8 @@ use super::output::Progress;
 use crate::infer::Classifier;
 use crate::ink::{InkError, Writing};
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::text::visible;
-use crate::window::messages::Message;
 
 /// Folders of more files show how far it is.
 const FEW_FILES: usize = 200;
@@ -50,7 +50,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let classifier = Classifier::load(&arguments.models.reference()?)
         .map_err(Problem::from)?
-        .ok_or(Problem::NoSuchRun)?;
+        .ok_or(EngineError::NoSuchRun)?;
     if let Some(out) = &arguments.out {
         let [input] = arguments.inputs.as_slice() else {
             return Err(Failure::Usage(
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut failed = false;
     let mut report = |problem: &Problem| {
         failed = true;
-        progress.note(&Message::from(problem).to_string());
+        progress.note(&problem.to_string());
     };
     for input in &arguments.inputs {
         let sources = if is_standard_input(input) {

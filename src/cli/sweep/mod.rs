@@ -19,7 +19,6 @@ use crate::sweep::{
     Tested, Work, seconds, usual_at_once,
 };
 use crate::system::paths::Paths;
-use crate::window::messages::Message;
 
 pub use report::JsonLine;
 
@@ -105,24 +104,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(folder) => {
             let folder = folder
                 .clone()
-                .map_or_else(|| Sweep::newest(&paths.sweeps), Ok)
-                .map_err(Failure::of_sweep)?;
-            let mut sweep = Sweep::open(&folder).map_err(Failure::of_sweep)?;
+                .map_or_else(|| Sweep::newest(&paths.sweeps), Ok)?;
+            let mut sweep = Sweep::open(&folder)?;
             check_consent(arguments, sweep.definition(), &paths)?;
             let seconds = arguments
                 .time
                 .as_deref()
                 .map(seconds)
                 .transpose()
-                .map_err(|error| Failure::of_sweep(error.into()))?;
+                .map_err(Failure::from)?;
             // A job array is as long as before; hosts may be others than before.
             let places = arguments
                 .machines
                 .usual_at_once()
                 .filter(|_| !arguments.machines.is_in_array());
-            sweep
-                .extend(arguments.trials, seconds, arguments.at_once.or(places))
-                .map_err(Failure::of_sweep)?;
+            sweep.extend(arguments.trials, seconds, arguments.at_once.or(places))?;
             sweep
         }
     };
@@ -191,14 +187,14 @@ fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
             devices::resolve(definition.base.device, definition.base.precision)?;
     }
     if arguments.out.is_none() {
-        return Sweep::create_in(&paths.sweeps, definition).map_err(Failure::of_sweep);
+        return Sweep::create_in(&paths.sweeps, definition).map_err(Failure::from);
     }
     let folder = arguments
         .out
         .iter()
         .flat_map(std::path::absolute)
         .collect::<PathBuf>();
-    Sweep::create(&folder, definition).map_err(Failure::of_sweep)
+    Sweep::create(&folder, definition).map_err(Failure::from)
 }
 
 /// Trains the best settings once more as a run that is saved, and notes its test accuracy, unless
@@ -228,9 +224,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
         run: summary.folder.clone(),
         test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
     };
-    sweep
-        .note_tested(number, tested.clone())
-        .map_err(Failure::of_sweep)?;
+    sweep.note_tested(number, tested.clone())?;
     report::tested(number, &tested, &sweep.definition().base.data, output)
 }
 
@@ -243,8 +237,7 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
         .file
         .as_deref()
         .map(DefinitionFile::read)
-        .transpose()
-        .map_err(Failure::of_sweep)?
+        .transpose()?
         .unwrap_or_default();
     let wrong = |error: DefinitionError| failure(&[error]);
     let data = match (&arguments.data, &file.data) {
@@ -329,7 +322,7 @@ pub fn failure(problems: &[DefinitionError]) -> Failure {
     Failure::Usage(
         problems
             .iter()
-            .map(|problem| Message::from(problem).to_string())
+            .map(|problem| problem.to_string())
             .collect::<Vec<_>>()
             .join("\n"),
     )

@@ -5,11 +5,11 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
 use crate::cli::output::Progress;
+use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
 use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};
 use crate::text::format::percent;
-use crate::window::messages::Message;
 
 /// Goes on to the end of the sweep, or until Ctrl-C.
 pub fn run(
@@ -33,7 +33,7 @@ pub fn run(
     }
     drop(progress);
     failure.map_or(Ok(()), Err)?;
-    ending.map_err(Failure::of_sweep)
+    ending.map_err(Failure::from)
 }
 
 struct Watch<'o> {

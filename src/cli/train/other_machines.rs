@@ -10,13 +10,13 @@ use crate::cli::interrupt::{self, Request};
 use crate::cli::output::Output;
 use crate::cli::output::Progress;
 use crate::engine::{EngineSettings, RunsTarget, this_machine};
-use crate::problem::Problem;
+use crate::problem::Message;
+use crate::protocol::EngineError;
 use crate::records::RunSummary;
 use crate::run_config::RunConfig;
 use crate::runs::Store;
 use crate::sweep::{Executor, TrialEvent, Work};
 use crate::system::paths::Paths;
-use crate::window::messages::Message;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -166,7 +166,7 @@ impl Runs {
                 let summary = saved
                     .map(|summary| *summary)
                     .find(|summary| summary.config == config)
-                    .ok_or(Problem::NoSuchRun)?;
+                    .ok_or(EngineError::NoSuchRun)?;
                 report::finished(&summary, &mut self.output)?;
                 return Ok(Some(summary));
             }

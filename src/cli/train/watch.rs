@@ -10,7 +10,8 @@ use crate::cli::engine::{Engine, Update};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::{Output, Progress, quoted};
-use crate::problem::Problem;
+use crate::problem::Message;
+use crate::protocol::EngineError;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::{RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
@@ -18,7 +19,6 @@ use crate::runs::Checkpoints;
 use crate::system::WriteError;
 use crate::text::format::grouped;
 use crate::text::visible;
-use crate::window::messages::Message;
 
 #[derive(Debug)]
 pub enum RunEnd {
@@ -228,7 +228,7 @@ pub fn train(
                 RunEnd::Saved(summary)
             })
         }
-        Some(_) => Err(Problem::EngineGone.into()),
+        Some(_) => Err(EngineError::Gone.into()),
         None => Ok(RunEnd::Unfinished(
             checkpoints.filter(|_| resumable.is_some()),
         )),

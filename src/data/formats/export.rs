@@ -9,8 +9,9 @@ use rayon::prelude::*;
 use super::idx::Kind;
 use super::idx_set::CLASSES_FILE;
 use crate::data::my_digits::KeptDrawing;
-use crate::data::{DataSet, SetExportError, Split};
+use crate::data::{DataSet, Split};
 use crate::ink::{Image, SIDE};
+use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::run_config::{Classes, SetFormat};
 use crate::system::files::{TemporaryFolder, folder_of, write_whole, write_whole_with};
@@ -27,7 +28,7 @@ pub fn export_drawings(
     to: &Path,
     replace: bool,
     sources: &[&Path],
-) -> Result<(), SetExportError> {
+) -> Result<(), Problem> {
     check_file(to, replace, sources)?;
     let lines = |file: &mut dyn Write| {
         drawings.iter().try_for_each(|drawing| {
@@ -49,7 +50,7 @@ pub fn export_set(
     replace: bool,
     sources: &[&Path],
     progress: &mut dyn Progress,
-) -> Result<(), SetExportError> {
+) -> Result<(), Problem> {
     check_folder(to, replace, sources)?;
     let failed = |error: io::Error| TargetError::from(WriteError::new(to, &error));
     let mut folder = TemporaryFolder::new_in(folder_of(to)).map_err(failed)?;
@@ -128,7 +129,7 @@ fn write_classes(
     classes: &Classes,
     folder: &Path,
     done: &mut dyn FnMut(usize) -> Result<(), Cancelled>,
-) -> Result<(), SetExportError> {
+) -> Result<(), Problem> {
     let indices: Vec<usize> = (0..split.len()).collect();
     for chunk in indices.chunks(CHUNK) {
         done(chunk[0])?;

@@ -10,6 +10,7 @@ use crate::math::statistics::auroc;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::progress::Progress;
+use crate::protocol::EngineError;
 use crate::protocol::JobResult;
 use crate::records::{
     DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelInfo,
@@ -29,7 +30,7 @@ pub(super) fn run(
         uncalibrated,
         not_digits,
     } = spec;
-    let files = model_files(model)?.ok_or(Problem::NoSuchRun)?;
+    let files = model_files(model)?.ok_or(EngineError::NoSuchRun)?;
     check_classes(&files, data)?;
     let trained = trained(&files, data);
     let classifier = Classifier::of_files(files, model)?;
@@ -84,7 +85,7 @@ pub(super) fn check_classes<'a>(
     classes
         .find(|model| *model != data)
         .map_or(Ok(()), |model| {
-            Err(Problem::DifferentClasses { model, data })
+            Err(EngineError::DifferentClasses { model, data }.into())
         })
 }
 
@@ -96,10 +97,11 @@ pub(super) fn check_loaded<'a>(
     let mut classes = models.into_iter().map(|model| &model.classes);
     let other = classes.find(|classes| !classes.accept(&set.classes));
     other.map_or(Ok(()), |model| {
-        Err(Problem::DifferentClasses {
+        Err(EngineError::DifferentClasses {
             model: model.clone(),
             data: set.classes.clone(),
-        })
+        }
+        .into())
     })
 }
 

@@ -13,6 +13,7 @@ use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
+use crate::protocol::EngineError;
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
     Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition,
@@ -43,10 +44,10 @@ pub(super) fn run(
         None
     };
     if !card.model.is_trainable() {
-        return Err(Problem::Config(ConfigProblem::NotTrainable { model: card.model }).into());
+        return Err(ConfigProblem::NotTrainable { model: card.model }.into());
     }
     if !card.labels.are_digits() {
-        return Err(Problem::DifferentClasses {
+        return Err(EngineError::DifferentClasses {
             model: card.labels.clone(),
             data: Classes::Digits,
         }

@@ -8,6 +8,7 @@ use crate::engine::handle::RunsTarget;
 use crate::import::{ImportError, Imported, TrialImages, import};
 use crate::math::random::Random;
 use crate::nn::ModelFile;
+use crate::problem::Explain;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::{ImportSpec, SplitEvaluation};
@@ -32,7 +33,10 @@ pub(super) fn run(
         mut file,
         mut summary,
         finding,
-    } = import(spec, more_images, &mut context.part(0.0, TRIALS))?;
+    } = match import(spec, more_images, &mut context.part(0.0, TRIALS)) {
+        Ok(imported) => imported,
+        Err(error) => return undecided(error),
+    };
     if let Some(test) = test_images::evaluate(
         workspace,
         &file,
@@ -51,6 +55,18 @@ pub(super) fn run(
         }
     };
     Ok(JobResult::Import { summary, finding })
+}
+
+/// That a person has to decide is a result, not a failure.
+fn undecided(error: ImportError) -> Result<JobResult, JobError> {
+    let message = error.message();
+    match error {
+        ImportError::Undecided { trials, .. } => Ok(JobResult::ImportUndecided {
+            trials: *trials,
+            message,
+        }),
+        error => Err(error.into()),
+    }
 }
 
 /// What the model is said to have learned from. A file may name any path, which is read only where

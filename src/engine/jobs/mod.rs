@@ -21,6 +21,7 @@ use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
 use crate::nn::ComputeError;
+use crate::problem::Code;
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
@@ -142,9 +143,11 @@ impl From<Result<JobResult, JobError>> for JobEvent {
 
 impl<P: Into<Problem>> From<P> for JobError {
     fn from(problem: P) -> Self {
-        match problem.into() {
-            Problem::Cancelled(Cancelled) => Self::Cancelled,
-            problem => Self::Failed(problem),
+        let problem = problem.into();
+        if problem.code == Code::Cancelled {
+            Self::Cancelled
+        } else {
+            Self::Failed(problem)
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::handle::RunsTarget;
 use crate::infer::starter_file;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::records::{ModelRef, RunSummary};
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs;
@@ -31,8 +32,8 @@ impl SavedModel {
                 });
                 (file, run)
             }
-            ModelRef::Ensemble(_) => return Err(Problem::NotOneModel),
-            ModelRef::Training(_) => return Err(Problem::NoSuchRun),
+            ModelRef::Ensemble(_) => return Err(EngineError::NotOneModel.into()),
+            ModelRef::Training(_) => return Err(EngineError::NoSuchRun.into()),
         };
         Ok(Self { file, run })
     }

@@ -18,7 +18,10 @@ use super::uploads::SentData;
 use crate::engine::child::HANG_TIMEOUT;
 use crate::engine::event_sink::EventSink;
 use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
-use crate::problem::{EngineExit, Problem};
+use crate::problem::Code;
+use crate::problem::Problem;
+use crate::protocol::EngineError;
+use crate::protocol::EngineExit;
 use crate::protocol::{Command, Event, Job, JobEvent};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
 use crate::run_config::DataSpec;
@@ -210,20 +213,20 @@ impl Caller {
                 Ok(Input::Command(Command::Cancel(id)))
                     if Some(id) == job && !self.sends_run_with_model =>
                 {
-                    return Err(Problem::Cancelled(crate::progress::Cancelled));
+                    return Err(crate::progress::Cancelled.into());
                 }
                 Ok(
                     input @ (Input::CallerGone
                     | Input::Command(Command::Interrupt | Command::Shutdown)),
                 ) => {
                     self.on_input(input);
-                    return Err(Problem::Interrupted { checkpoint: None });
+                    return Err(EngineError::Interrupted { checkpoint: None }.into());
                 }
                 Ok(input) => self.on_input(input),
-                Err(_) => return Err(Problem::EngineGone),
+                Err(_) => return Err(EngineError::Gone.into()),
             }
             if !self.is_connected {
-                return Err(Problem::EngineGone);
+                return Err(EngineError::Gone.into());
             }
         }
     }
@@ -293,7 +296,7 @@ impl Caller {
             job => {
                 let submitted = self.with_files(id, job);
                 if let Err(problem) = submitted {
-                    let event = if let Problem::Cancelled(_) = problem { JobEvent::Cancelled } else { JobEvent::Failed(problem) };
+                    let event = if problem.code == Code::Cancelled { JobEvent::Cancelled } else { JobEvent::Failed(problem) };
                     self.events.send(Event::Job { id, event });
                 }
             }
@@ -328,7 +331,7 @@ impl Caller {
             self.here = None;
             self.events.send(Event::Job {
                 id,
-                event: JobEvent::Failed(Problem::EngineGone),
+                event: JobEvent::Failed(EngineError::Gone.into()),
             });
         }
     }

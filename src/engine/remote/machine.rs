@@ -7,10 +7,11 @@ use serde::de::DeserializeOwned;
 
 use super::host::SshHost;
 use crate::hardware::Hardware;
-use crate::problem::EngineExit;
+use crate::problem::Problem;
+use crate::protocol::EngineExit;
 use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
 use crate::run_config::DeviceChoice;
-use crate::self_test::{Report, SelfTestError, run_in_subprocess};
+use crate::self_test::{Report, run_in_subprocess};
 use crate::system::process::{Exit, run_within};
 
 /// Drivers that do not respond are given up there before.
@@ -83,7 +84,7 @@ fn disconnected(host: &SshHost, exit: Exit) -> EngineExit {
     }
 }
 
-pub fn self_test_on(host: &SshHost, device: DeviceChoice) -> Result<Report, SelfTestError> {
+pub fn self_test_on(host: &SshHost, device: DeviceChoice) -> Result<Report, Problem> {
     run_in_subprocess(
         host.command(&[
             "hardware",

@@ -10,7 +10,9 @@ use super::caller::Caller;
 use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
 use crate::nn::ModelFile;
+use crate::problem::Code;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Event, JobEvent, JobResult};
 use crate::records::{
     FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name,
@@ -23,6 +25,7 @@ use crate::runs::{
 use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::train::RunPlaces;
+use crate::train::TrainError;
 
 /// Files that have come, by their folder there.
 #[derive(Debug, Default)]
@@ -168,9 +171,9 @@ impl Caller {
     pub fn keep_checkpoint(&mut self, there: &Path) -> Result<(), Problem> {
         let files = self.received.remove(there);
         let Some(run) = &mut self.run else {
-            return Err(Problem::NoSuchRun);
+            return Err(EngineError::NoSuchRun.into());
         };
-        let damaged = |reason: String| Problem::NotResumable { reason };
+        let damaged = |reason: String| TrainError::NotResumable { reason };
         let bytes = files
             .get(CHECKPOINT)
             .ok_or_else(|| damaged("the checkpoint did not come".to_owned()))?;
@@ -190,7 +193,7 @@ impl Caller {
                     let Some(run) = self.run.take_if(|run| run.id == id) else {
                         return self.events.send(Event::Job {
                             id,
-                            event: JobEvent::Failed(Problem::NoSuchRun),
+                            event: JobEvent::Failed(EngineError::NoSuchRun.into()),
                         });
                     };
                     self.unsaved = Some(Unsaved {
@@ -217,7 +220,7 @@ impl Caller {
 
     fn run_failed(&mut self, problem: Problem) -> JobEvent {
         let run = self.run.take();
-        let diverged = matches!(problem, Problem::Diverged { .. });
+        let diverged = problem.code == Code::Diverged;
         let checkpoint = run.and_then(|run| {
             let path = run.folder.path().to_owned();
             if diverged {
@@ -228,8 +231,8 @@ impl Caller {
             }
             Checkpoints::position(&path).map(|_| path)
         });
-        JobEvent::Failed(if let Problem::Interrupted { .. } = problem {
-            Problem::Interrupted { checkpoint }
+        JobEvent::Failed(if matches!(problem.code, Code::Interrupted { .. }) {
+            EngineError::Interrupted { checkpoint }.into()
         } else {
             problem
         })
@@ -247,7 +250,12 @@ impl Caller {
         match unsaved.run.save(&unsaved.files, false) {
             Ok(saved) => self.saved(unsaved, saved),
             // No folder makes a damaged file whole.
-            Err(problem @ (Problem::Model(_) | Problem::Compute(_))) => {
+            Err(problem)
+                if matches!(
+                    problem.code,
+                    Code::Model | Code::ForeignWeights { .. } | Code::Compute | Code::OutOfMemory
+                ) =>
+            {
                 self.events.send(Event::Job {
                     id: unsaved.run.id,
                     event: JobEvent::Failed(problem),
@@ -302,7 +310,7 @@ impl Caller {
         let id = unsaved.run.id;
         let interrupted = |checkpoint| Event::Job {
             id,
-            event: JobEvent::Failed(Problem::Interrupted { checkpoint }),
+            event: JobEvent::Failed(EngineError::Interrupted { checkpoint }.into()),
         };
         if unsaved.run.position().is_some() {
             let checkpoint = unsaved.run.folder.path().to_owned();

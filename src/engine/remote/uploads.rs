@@ -8,12 +8,14 @@ use super::received::RemoteRun;
 use crate::data::{DataError, MyDigits, Recipients};
 use crate::engine::places::{places, target};
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, Job, JobEvent, JobProgress};
 use crate::records::{BundleId, BundleUse, DataUpload, JobId};
 use crate::run_config::{DataSpec, RunConfig};
 use crate::runs::Checkpoints;
 use crate::text::format::count;
 use crate::train::RunPlaces;
+use crate::train::TrainError;
 
 /// The name of a model's file in its bundle.
 const MODEL: &str = "model.safetensors";
@@ -88,7 +90,7 @@ impl Caller {
         from: Option<&Path>,
     ) -> Result<(RunConfig, Option<PathBuf>, Option<PathBuf>), Problem> {
         if self.run.is_some() || self.unsaved.is_some() {
-            return Err(Problem::Busy);
+            return Err(EngineError::Busy.into());
         }
         let resumed = from.map(Checkpoints::resume).transpose()?;
         let before = resumed
@@ -121,10 +123,11 @@ impl Caller {
                         ..places.clone()
                     };
                 }
-                let bundle =
-                    Bundle::of_checkpoint(&checkpoint).map_err(|error| Problem::NotResumable {
+                let bundle = Bundle::of_checkpoint(&checkpoint).map_err(|error| {
+                    TrainError::NotResumable {
                         reason: error.to_string(),
-                    })?;
+                    }
+                })?;
                 let from = self.send_bundle(Some(id), &bundle, BundleUse::Change, "checkpoint")?;
                 (folder, Some(from))
             }
@@ -164,11 +167,9 @@ impl Caller {
 
     /// Sends a model's file where it is missing: its path there.
     pub fn send_model(&mut self, job: Option<JobId>, path: &Path) -> Result<PathBuf, Problem> {
-        let bundle = Bundle::of_file(path, MODEL).map_err(|error| {
-            Problem::Data(DataError::Unreadable {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            })
+        let bundle = Bundle::of_file(path, MODEL).map_err(|error| DataError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
         })?;
         let folder = match self.find_bundle(job, &bundle.id())? {
             Some(folder) => folder,
@@ -185,10 +186,11 @@ impl Caller {
         if Recipients::in_file(&self.settings.recipients).contains(self.machine.recipient()) {
             return Ok(());
         }
-        Err(Problem::NoConsent {
+        Err(EngineError::NoConsent {
             drawings,
             machine: self.machine.recipient().to_owned(),
-        })
+        }
+        .into())
     }
 
     /// Sends a data set where it is missing: its folder there; `None` where every machine has it.
@@ -269,7 +271,7 @@ impl Caller {
                     self.events
                         .send(progress(job, READING + (1.0 - READING) * part / total))
                 }),
-                Err(reason) => return Err(Problem::NotSent { reason }),
+                Err(reason) => return Err(EngineError::NotSent { reason }.into()),
             }
         }
     }

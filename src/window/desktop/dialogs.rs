@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::problem::Message;
 use crate::run_config::SetFormat;
 use crate::system::files::write_whole;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::messages::Message;
 use crate::window::state::Shell;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::sync::mpsc::{Sender, channel};
 
 use super::Purpose;
 use crate::ink::Image;
+use crate::problem::Message;
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::draw::Draw;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 use crate::window::state::Shell;
 use crate::window::train::run::{Phase, RunView};

@@ -15,7 +15,7 @@ pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
 pub use integration::{DesktopState, WindowRequest};
 
 use super::background::Wake;
-use super::messages::Message;
+use crate::problem::Message;
 use crate::problem::Problem;
 
 /// The desktop. Called on threads that may wait, never on the window's.

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -14,7 +14,8 @@ use notify_rust::Notification;
 use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::problem::Problem;
-use crate::window::messages::Message;
+use crate::problem::sentence;
+use crate::problem::{Explain, Message};
 use crate::window::{Answer, Choice, Desktop, Dialogs, Wake};
 
 /// The application's identifier, as the packages register it.
@@ -84,7 +85,7 @@ impl Desktop for SystemDesktop {
         } else {
             "xdg-open"
         };
-        let problem = |reason: String| Problem::Show {
+        let problem = |reason: String| NotShown {
             path: folder.to_owned(),
             reason,
         };
@@ -97,7 +98,7 @@ impl Desktop for SystemDesktop {
         if status.success() || cfg!(target_os = "windows") {
             Ok(())
         } else {
-            Err(problem(format!("{program} exited with {status}")))
+            Err(problem(format!("{program} exited with {status}")).into())
         }
     }
 }
@@ -160,5 +161,18 @@ fn wait_for<T>(answer: impl Future<Output = T>) -> T {
             return value;
         }
         std::thread::park();
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{path} could not be opened: {}", sentence(reason))]
+struct NotShown {
+    path: PathBuf,
+    reason: String,
+}
+
+impl Explain for NotShown {
+    fn remedy(&self) -> String {
+        "Open the folder in your file manager.".to_owned()
     }
 }

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
+use crate::problem::Message;
 use crate::records::ModelRef;
 use crate::window::Ctx;
 use crate::window::DrawAction;
 use crate::window::action::Action;
 use crate::window::draw::Draw;
-use crate::window::messages::Message;
 use crate::window::models::is_named_like_weights;
 use crate::window::notice::Severity;
 use crate::window::{App, Dropped};

@@ -4,6 +4,7 @@
 use crate::engine::EngineHost;
 use crate::hardware::inference_availability;
 use crate::infer::{COMPARED_IMAGES, DeviceComparison, DeviceTiming, DeviceTrial, TOLERANCE};
+use crate::problem::Message;
 use crate::protocol::Command;
 use crate::records::ModelRef;
 use crate::run_config::{DeviceChoice, InferenceChoice};
@@ -12,7 +13,6 @@ use crate::window::App;
 use crate::window::Ctx;
 use crate::window::draw::Draw;
 use crate::window::hardware::Checked;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 
 /// The state of the choice of device for recognition.
@@ -98,7 +98,7 @@ impl App {
             None | Some(Checked::Running) => Some("Its self-test has not finished yet.".to_owned()),
             Some(Checked::Done(found)) => match &**found {
                 Ok(report) => report.passed_inference().err(),
-                Err(problem) => Some(Message::from(problem).what),
+                Err(problem) => Some(problem.message.what.clone()),
             },
         }
     }

@@ -11,7 +11,6 @@ use crate::window::App;
 use crate::window::Ctx;
 use crate::window::draw::device_name;
 use crate::window::hardware::Machine;
-use crate::window::messages::Message;
 
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
@@ -81,7 +80,7 @@ impl Comparison {
                 "{} {} could not be measured. {}",
                 device_name(step_config.device, false),
                 step_config.precision,
-                Message::from(problem).what
+                problem.message.what.clone()
             )
         };
         self.failed.iter().map(words).collect()

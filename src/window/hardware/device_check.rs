@@ -11,7 +11,6 @@ use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::messages::Message;
 
 /// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is
 /// done.
@@ -41,7 +40,7 @@ impl App {
             }
             (_, Some(Checked::Done(found))) => match &**found {
                 Ok(report) => report.passed(Precision::F32).err(),
-                Err(problem) => Some(Message::from(problem).what),
+                Err(problem) => Some(problem.message.what.clone()),
             },
         }
     }

@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use std::path::PathBuf;
+
 use super::device_check::{Checked, Checks};
 use super::sent::SentView;
 use crate::engine::{EngineHost, RemoteHost, SshHost};
 use crate::hardware::{Hardware, device_availability};
+use crate::problem::Message;
 use crate::problem::Problem;
 use crate::records::BundleId;
 use crate::records::benchmark::Effort;
@@ -17,8 +20,6 @@ use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::desktop::Purpose;
 use crate::window::hardware::Machine;
-use crate::window::messages::Message;
-use std::path::PathBuf;
 
 /// Hosts that are remembered, the last one used first.
 const REMEMBERED: usize = 8;
@@ -119,7 +120,7 @@ impl OtherMachine {
             Some(Checked::Done(found)) => match &**found {
                 Ok(report) if report.failed() == 0 => None,
                 Ok(report) => Some(report.verdict()),
-                Err(problem) => Some(Message::from(problem).what),
+                Err(problem) => Some(problem.message.what.clone()),
             },
             _ => None,
         }
@@ -255,7 +256,7 @@ impl Machine {
                     ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
                 }
             },
-            Err(problem) => ReachState::Failed(Message::from(&problem)),
+            Err(problem) => ReachState::Failed(problem.message.clone()),
         };
     }
 }

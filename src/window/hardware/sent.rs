@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::engine::SshHost;
+use crate::problem::Message;
 use crate::problem::Problem;
 use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
 use crate::window::Ctx;
 use crate::window::hardware::Machine;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 
 /// Lists what was sent to a machine; blocks until it is done.
@@ -90,7 +90,7 @@ impl Machine {
                     ..SentView::default()
                 }
             }
-            Err(problem) => self.sent.failure = Some(Message::from(&problem)),
+            Err(problem) => self.sent.failure = Some(problem.message.clone()),
         }
         for DeletedBundle { what, problem, .. } in deleted {
             if let Some(problem) = problem {

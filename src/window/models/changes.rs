@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
+use crate::problem::Message;
 use crate::records::{Annotation, ModelInfo, ModelRef, SplitEvaluation};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
@@ -13,7 +14,6 @@ use crate::window::ModelsAction;
 use crate::window::ResultsView;
 use crate::window::action::Action;
 use crate::window::background::SharedFolder;
-use crate::window::messages::Message;
 use crate::window::models::Models;
 use crate::window::notice::{Offer, Severity};
 

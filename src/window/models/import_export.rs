@@ -3,19 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::import::{ImportError, Trials, is_index};
+use crate::import::{Trials, is_index};
 use crate::ink::is_named_like_an_image;
 use crate::problem::Problem;
+use crate::problem::{Code, Message};
 use crate::protocol::{ExportReport, Job};
 use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
 use crate::run_config::ExportFormat;
-use crate::system::TargetError;
 use crate::text::format::{capitalised, percent};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::desktop::Purpose;
-use crate::window::messages::Message;
 use crate::window::models::Models;
 use crate::window::notice::Severity;
 use crate::window::train::Train;
@@ -184,8 +183,7 @@ impl Models {
 
     /// An export has failed. Files in the way are a question to the person; true where that is all.
     pub(in crate::window) fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
-        let (Job::Export { to: Some(to), .. }, Problem::Target(TargetError::Exist { paths })) =
-            (job, problem)
+        let (Job::Export { to: Some(to), .. }, Code::FilesExist { paths }) = (job, &problem.code)
         else {
             return false;
         };
@@ -239,19 +237,11 @@ impl Models {
         }
     }
 
-    /// Asks how weights are meant that could not be decided on; false if that is not the problem.
-    pub(in crate::window) fn import_undecided(&mut self, job: &Job, problem: &Problem) -> bool {
-        let (Job::Import(spec), Problem::Import(ImportError::Undecided { trials, .. })) =
-            (job, problem)
-        else {
-            return false;
-        };
-        self.import_question = Some(ImportQuestion {
-            spec: spec.clone(),
-            trials: (**trials).clone(),
-            what: Message::from(problem).what,
-        });
-        true
+    /// Asks how weights are meant that could not be decided on.
+    pub(in crate::window) fn ask_how_meant(&mut self, job: Job, trials: Trials, what: String) {
+        if let Job::Import(spec) = job {
+            self.import_question = Some(ImportQuestion { spec, trials, what });
+        }
     }
 
     pub(in crate::window) fn import_as(&mut self, ctx: &mut Ctx, spec: ImportSpec) {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use crate::problem::Message;
 use crate::records::{JobId, RunSummary};
 use crate::runs::{Reproduction, reproduced_config};
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::messages::Message;
 use crate::window::models::Models;
 use crate::window::notice::Severity;
 use crate::window::train::run::RunView;

@@ -1,12 +1,12 @@
 //! Fine-tuning the model in use on the drawings.
 
+use crate::problem::Message;
 use crate::protocol::Job;
 use crate::records::{FineTuned, ModelRef};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::MyDigitsAction;
 use crate::window::action::{Action, Screen};
-use crate::window::messages::Message;
 use crate::window::my_digits::MyDigitsView;
 use crate::window::notice::{Offer, Severity};
 

@@ -12,11 +12,11 @@ pub mod view;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::messages::Message;
 use super::notice::Severity;
 use crate::data::MyDigits;
 use crate::data::my_digits::{Edit, Kept, KeptDrawing};
 use crate::ink::{Image, rasterize};
+use crate::problem::Message;
 use crate::problem::Problem;
 use crate::records::DrawingAnswer;
 

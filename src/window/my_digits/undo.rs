@@ -2,11 +2,11 @@
 
 use super::{FileStep, MyDigitsView};
 use crate::data::my_digits::Edit;
+use crate::problem::Message;
 use crate::window::Collection;
 use crate::window::Ctx;
 use crate::window::MyDigitsAction;
 use crate::window::action::{Action, Screen};
-use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
 
 const UNDONE: usize = 200;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Settings;
+use crate::problem::Message;
 use crate::problem::Problem;
 use crate::protocol::Command;
 use crate::runs::Store;
@@ -15,7 +16,6 @@ use crate::window::TrainAction;
 use crate::window::action::Action;
 use crate::window::background::BackgroundTasks;
 use crate::window::draw::Draw;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 
 /// Settings are written once nothing changed for this long.

@@ -155,7 +155,7 @@ impl Settings {
 
     pub fn save(&self, path: &Path) -> Result<(), Problem> {
         let text = serde_json::to_vec_pretty(self)
-            .map_err(|error| Problem::Write(WriteError::new(path, &error.into())))?;
+            .map_err(|error| WriteError::new(path, &error.into()))?;
         Ok(files::write_through_links(path, &text)?)
     }
 

@@ -10,13 +10,13 @@ use super::state::{SweepPhase, SweepView};
 use super::thread;
 use super::thread::{LoadedSweep, Requests, SweepNews};
 use crate::engine::EngineSettings;
+use crate::problem::{Explain, Message};
 use crate::sweep::{Sweep, SweepError};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::desktop::Purpose;
 use crate::window::engine_link::engine_settings;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 use crate::window::sweeps::Sweeps;
 
@@ -110,7 +110,7 @@ impl App {
             SweepNews::Failed(error) => {
                 self.sweeps.requests = None;
                 self.sweeps.shown = None;
-                self.ctx.show_notice(Severity::Error, Message::from(&error));
+                self.ctx.show_notice(Severity::Error, error.message());
                 self.ctx.list_sweeps();
             }
             SweepNews::Opened(loaded) => {
@@ -130,7 +130,7 @@ impl App {
         self.sweeps.requests = None;
         let selected = self.sweeps.shown.as_ref().and_then(|view| view.selected);
         let phase = match error {
-            Some(error) => SweepPhase::Failed(Message::from(error)),
+            Some(error) => SweepPhase::Failed(error.message()),
             None if loaded.complete => SweepPhase::Complete,
             None => SweepPhase::Interrupted,
         };

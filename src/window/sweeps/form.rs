@@ -3,13 +3,13 @@
 
 use super::prefilled;
 use super::prefilled::USUAL;
+use crate::problem::Message;
 use crate::run_config::{RunConfig, Setting};
 use crate::sweep::{
     AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS,
     SamplerKind, SettingRange, usual_at_once,
 };
 use crate::window::App;
-use crate::window::messages::Message;
 
 /// Trials unless something else is asked for.
 const TRIALS: u32 = 30;

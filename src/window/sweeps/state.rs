@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::thread::LoadedSweep;
+use crate::problem::Message;
 use crate::run_config::RunConfig;
 use crate::sweep::{Definition, Outcome, Status, Tested, Trial, importance};
 use crate::text::format::{count, duration, percent, remaining};
-use crate::window::messages::Message;
 
 /// How far the sweep that is shown is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::thread::{LoadedSweep, SweepNews};
+use crate::problem::{Explain, Message};
 use crate::sweep::{Sweep, SweepError, SweepStore};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::SweepAction;
 use crate::window::action::Action;
 use crate::window::background::SharedFolder;
-use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
 use crate::window::sweeps::Sweeps;
 
@@ -97,7 +97,7 @@ impl Sweeps {
                 };
                 ctx.show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
             }
-            Err(error) => ctx.show_notice(Severity::Error, Message::from(&error)),
+            Err(error) => ctx.show_notice(Severity::Error, error.message()),
         }
         ctx.list_sweeps();
     }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::problem::Explain;
 use crate::records::{JobId, RunSummary};
 use crate::run_config::RunConfig;
 use crate::sweep::{Sweep, SweepError, Tested};
@@ -10,7 +11,6 @@ use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::background::SharedFolder;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 use crate::window::sweeps::Sweeps;
 use crate::window::train::run::RunView;
@@ -136,7 +136,7 @@ impl Sweeps {
                     view.tested = Some(tested);
                 }
             }
-            Err(error) => ctx.show_notice(Severity::Error, Message::from(&error)),
+            Err(error) => ctx.show_notice(Severity::Error, error.message()),
         }
     }
 }

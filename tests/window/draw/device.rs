@@ -5,20 +5,22 @@ use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 use inkling::hardware::{Hardware, Metal};
-use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
+use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::nn::ComputeError;
-use inkling::problem::EngineExit;
+use inkling::problem::Problem;
+use inkling::protocol::EngineExit;
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
 use inkling::window::{Action, App, Checked};
 
-use crate::fake_engine::{FakeEngine, app, checked, reads};
-use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
 use inkling::window::DrawAction;
 use inkling::window::MachineAction;
 use inkling::window::ModelsAction;
 use inkling::window::TrainAction;
+
+use crate::fake_engine::{FakeEngine, app, checked, reads};
+use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
 
 /// An app on a machine with an Apple GPU that was found sound.
 fn on_a_mac() -> (App, FakeEngine) {
@@ -162,7 +164,7 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
             "9 drawings",
         ),
         (
-            DeviceRejection::Failed(InferError::Compute(ComputeError::Failed {
+            DeviceRejection::Failed(Problem::from(ComputeError::Failed {
                 message: "the driver is gone".to_owned(),
             })),
             "driver is gone",

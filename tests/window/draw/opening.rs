@@ -11,9 +11,10 @@ use inkling::protocol::{Command, Event, Job};
 use inkling::records::ModelRef;
 use inkling::window::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
 
+use inkling::window::DrawAction;
+
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
 use crate::window::stage::Driven;
-use inkling::window::DrawAction;
 
 #[test]
 fn a_model_or_its_run_folder_is_drawn_with() {
@@ -74,7 +75,7 @@ fn weights_of_other_programs_are_imported() {
     let path = PathBuf::from("other.safetensors");
     app.apply(Action::Open(vec![path.clone()]));
     assert_eq!(imports(&mut engine), Vec::<PathBuf>::new());
-    engine.send(Event::Failed(Problem::Model(ModelError::Foreign {
+    engine.send(Event::Failed(Problem::from(ModelError::Foreign {
         path: path.clone(),
     })));
     app.until(|app| app.ctx.screen == Screen::Models);

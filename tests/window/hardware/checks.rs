@@ -8,13 +8,14 @@ use inkling::device::FOLDER_VARIABLE;
 use inkling::hardware::{Gpu, Hardware};
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision, RunConfig};
-use inkling::self_test::Report;
+use inkling::self_test::{NoResult, Report};
 use inkling::window::{Action, Checked, Settings, WizardStep, automatic};
+
+use inkling::window::MachineAction;
+use inkling::window::TrainAction;
 
 use crate::fake_engine::{Answers, app, app_with, checked, gpu};
 use crate::window::stage::Driven;
-use inkling::window::MachineAction;
-use inkling::window::TrainAction;
 
 #[test]
 fn the_wizard_checks_the_processor_by_itself_and_only_once() {
@@ -71,9 +72,9 @@ fn a_precision_that_failed_is_not_offered() {
     // A check that came to no result takes nothing away.
     app.ctx.checks.insert(
         DeviceChoice::Cpu,
-        Checked::Done(Box::new(Err(Problem::SelfTest {
+        Checked::Done(Box::new(Err(Problem::from(NoResult {
             reason: "it took longer than 180 s".to_owned(),
-        }))),
+        })))),
     );
     assert!(
         Precision::ALL
@@ -145,9 +146,9 @@ fn automatic_is_the_gpu_only_for_what_was_found_right_there() {
     let sound = found(Ok(report.clone()));
     for &precision in Precision::ALL {
         assert_eq!(automatic(Some(&sound), precision), DeviceChoice::Cuda);
-        let unknown = found(Err(Problem::SelfTest {
+        let unknown = found(Err(Problem::from(NoResult {
             reason: "it crashed".to_owned(),
-        }));
+        })));
         for gpu in [None, Some(&Checked::Running), Some(&unknown)] {
             assert_eq!(automatic(gpu, precision), DeviceChoice::Cpu);
         }

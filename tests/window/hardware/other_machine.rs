@@ -3,17 +3,18 @@
 use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::problem::EngineExit;
+use inkling::problem::Message;
+use inkling::protocol::EngineExit;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
 use inkling::run_config::{DeviceChoice, ExportFormat, Precision};
-use inkling::window::messages::Message;
 use inkling::window::{Action, App, MachineAction, ReachState, Screen, SearchAction, SearchKind};
+
+use inkling::window::ModelsAction;
+use inkling::window::TrainAction;
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};
-use inkling::window::ModelsAction;
-use inkling::window::TrainAction;
 
 /// How far the dialog is.
 fn reached(app: &App) -> &ReachState {

@@ -11,10 +11,11 @@ use inkling::runs::RunEntry;
 use inkling::system::TargetError;
 use inkling::window::{Action, App};
 
+use inkling::window::TrainAction;
+
 use crate::fake_engine::{Answers, app, run_entry};
 use crate::jobs::submitted;
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, open, serve, stage_with};
-use inkling::window::TrainAction;
 
 fn run() -> RunEntry {
     run_entry("runs/one", &RunConfig::default(), Vec::new(), false)
@@ -97,7 +98,7 @@ fn refuse(harness: &mut Staged) -> Option<Replace> {
     let paths = ["/tmp/digits.onnx", "/tmp/predict.py"]
         .map(PathBuf::from)
         .to_vec();
-    let event = JobEvent::Failed(Problem::Target(TargetError::Exist { paths }));
+    let event = JobEvent::Failed(Problem::from(TargetError::Exist { paths }));
     harness.state().engine.send(Event::Job { id, event });
     harness.run();
     Some(replace)

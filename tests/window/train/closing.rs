@@ -2,7 +2,7 @@
 
 use eframe::egui::{Key, ViewportEvent, ViewportId};
 use egui_kittest::kittest::Queryable;
-use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Command, Event, JobResult};
 use inkling::records::RunPosition;
 use inkling::run_config::RunConfig;
@@ -107,7 +107,7 @@ fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
     let (mut window, mut engine) = training([1280.0, 800.0], 12);
     engine.checkpoint(1, 0);
     let checkpoint = Some("kept".into());
-    engine.fail(Problem::Interrupted { checkpoint });
+    engine.fail(EngineError::Interrupted { checkpoint });
     window.settle();
     engine.listen();
     window.click("Save as a model");
@@ -145,7 +145,7 @@ fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
         let run = window.the_run().id;
         engine.send(Event::NotSaved {
             run,
-            problem: Problem::Busy,
+            problem: EngineError::Busy.into(),
             checkpoint,
         });
         window.run_steps(3);

@@ -5,22 +5,25 @@ use std::io;
 use std::path::Path;
 
 use inkling::data::Fingerprint;
-use inkling::problem::{EngineExit, Problem};
+use inkling::problem::Problem;
+use inkling::protocol::EngineExit;
 use inkling::protocol::{Command, Event};
 use inkling::records::{Divergence, ModelRef, RunPosition};
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 use inkling::system::WriteError;
+use inkling::train::TrainError;
 use inkling::train::{RunOrigin, RunPlaces};
 use inkling::window::{Action, App, Phase, Screen};
+
+use inkling::window::DrawAction;
+use inkling::window::TrainAction;
 
 use crate::fake_engine::{FakeEngine, app, plan};
 use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 use crate::window::stage::Driven;
-use inkling::window::DrawAction;
-use inkling::window::TrainAction;
 
 /// After this many epochs of ten steps.
 fn after(epochs: u32) -> RunPosition {
@@ -219,14 +222,14 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
 fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_is() {
     for (problem, offered) in [
         (
-            Problem::Diverged {
+            Problem::from(TrainError::Diverged {
                 step: 9,
                 cause: Divergence::Exploded,
-            },
+            }),
             false,
         ),
         (
-            Problem::Write(WriteError::new(
+            Problem::from(WriteError::new(
                 Path::new("runs"),
                 &io::Error::other("full"),
             )),
@@ -251,7 +254,7 @@ fn a_checkpoint_that_cannot_be_written_is_said_once() {
     engine.serve();
     let run = engine.run.as_ref().unwrap().id;
     for epochs in 1..=3 {
-        let kept = Err(Problem::Write(WriteError::new(
+        let kept = Err(Problem::from(WriteError::new(
             Path::new("checkpoints"),
             &io::ErrorKind::StorageFull.into(),
         )));

@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::bench::step_config_of;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Event, Job};
 use inkling::records::benchmark::{Effort, StepConfig};
 use inkling::records::{Divergence, Intervention, Telemetry};
@@ -15,10 +16,11 @@ use inkling::run_config::{
 };
 use inkling::window::Action;
 
-use crate::jobs::{submitted, submitted_run};
-use crate::window::stage::{Driven, Seen, Window, open_more, sized, usual};
 use inkling::window::MachineAction;
 use inkling::window::TrainAction;
+
+use crate::jobs::{submitted, submitted_run};
+use crate::window::stage::{Driven, Seen, Window, open_more, sized, usual};
 
 #[test]
 fn what_is_typed_is_what_runs() {
@@ -395,7 +397,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         device: DeviceChoice::Cuda,
         ..step_config_of(&config)
     };
-    let lost = Problem::Compute(ComputeError::Failed {
+    let lost = Problem::from(ComputeError::Failed {
         message: "the driver is gone".to_owned(),
     });
     engine.finish_comparison(
@@ -437,7 +439,7 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
     engine.checkpoint(1, 0);
     // Settings of the next run that are chosen before there is an offer say nothing about it.
     window.apply(Action::Train(TrainAction::ApplyPreset(Preset::Balanced)));
-    engine.fail(Problem::EngineGone);
+    engine.fail(EngineError::Gone);
     window.run_steps(3);
     assert_eq!(window.get_all_by_label("Resume after epoch 1").count(), 2);
     let app = window.app();
@@ -471,7 +473,7 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
     engine.serve();
     engine.train(10);
     engine.checkpoint(1, 0);
-    engine.fail(Problem::EngineGone);
+    engine.fail(EngineError::Gone);
     window.run_steps(3);
     let places = |window: &Window| {
         ["Resume after epoch 1", "Start new run"]

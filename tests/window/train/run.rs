@@ -2,11 +2,14 @@
 
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Command, Event, JobResult};
 use inkling::records::{JobId, ModelRef, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
 use inkling::window::{Action, App, Phase, Screen};
+
+use inkling::window::TrainAction;
 
 use crate::fake_engine::{
     Answers, FakeEngine, app, app_with, evaluation, held_out, learning, past_wizard, starter,
@@ -14,7 +17,6 @@ use crate::fake_engine::{
 };
 use crate::jobs::{cancelled, done, failed};
 use crate::window::stage::{Driven, Seen, usual};
-use inkling::window::TrainAction;
 
 /// The engine says that the run cannot be saved here, for want of room.
 fn not_saved(engine: &FakeEngine, path: &str, checkpoint: Option<RunPosition>) {
@@ -27,7 +29,7 @@ fn not_saved(engine: &FakeEngine, path: &str, checkpoint: Option<RunPosition>) {
 
 fn full(path: &str) -> Problem {
     let error = std::io::ErrorKind::StorageFull.into();
-    Problem::Write(WriteError::new(path.as_ref(), &error))
+    Problem::from(WriteError::new(path.as_ref(), &error))
 }
 
 /// The run is saved.
@@ -198,7 +200,7 @@ fn events_of_another_run_change_nothing() {
     });
     app.on_event(Event::Paused(stale));
     app.on_event(cancelled(stale));
-    app.on_event(failed(stale, Problem::Busy));
+    app.on_event(failed(stale, EngineError::Busy));
     app.on_event(done(
         stale,
         JobResult::Train(summary(&config, Vec::new(), false)),
@@ -224,7 +226,7 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     app.start(&mut engine);
     let id = app.the_run().id;
     let message = "index 3".to_owned();
-    engine.send(failed(id, Problem::Panicked { message }));
+    engine.send(failed(id, EngineError::Panicked { message }));
     engine.send(Event::Restarted);
     engine.send(Event::ModelInUse(starter()));
     app.poll();

@@ -3,7 +3,7 @@
 use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::problem::Problem;
+use inkling::protocol::EngineError;
 use inkling::protocol::{Command, Job};
 use inkling::records::benchmark::StepConfig;
 use inkling::records::{
@@ -12,10 +12,11 @@ use inkling::records::{
 use inkling::run_config::{DeviceChoice, Precision, RunConfig, Setting};
 use inkling::window::{Action, App, Search, SearchAction, SearchKind, SearchState};
 
+use inkling::window::TrainAction;
+
 use crate::fake_engine::app;
 use crate::jobs::{cancelled, failed};
 use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};
-use inkling::window::TrainAction;
 
 fn search(app: &App) -> &Search {
     app.train.search.as_ref().expect("the dialog is open")
@@ -102,14 +103,14 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
     app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     app.serve(&mut engine);
-    engine.send(failed(search_job(&app), Problem::NoSuchRun));
+    engine.send(failed(search_job(&app), EngineError::NoSuchRun));
     app.poll();
     assert!(matches!(search(&app).state, SearchState::Failed(_)));
     app.apply(Action::Search(SearchAction::Close));
     app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
     app.apply(Action::Search(SearchAction::Start));
     app.serve(&mut engine);
-    engine.send(failed(search_job(&app), Problem::NoSuchRun));
+    engine.send(failed(search_job(&app), EngineError::NoSuchRun));
     app.poll();
     let state = &search(&app).state;
     assert!(matches!(state, SearchState::Failed(_)));

@@ -13,7 +13,9 @@ use crate::engine::places::{places, target};
 use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
 use crate::nn::{DeviceContext, ModelFile};
+use crate::problem::Code;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::RunConfig;
@@ -57,9 +59,7 @@ pub(super) fn run(
             saved.map(JobResult::Train)
         }
         Ok(TrainOutcome::Unfinished | TrainOutcome::Validated) => Err(JobError::Cancelled),
-        Ok(TrainOutcome::Interrupted) => {
-            Err(JobError::Failed(Problem::Interrupted { checkpoint: None }))
-        }
+        Ok(TrainOutcome::Interrupted) => Err(EngineError::Interrupted { checkpoint: None }.into()),
         Err(error) => Err(error),
     };
     let is_obsolete = match &result {
@@ -67,7 +67,7 @@ pub(super) fn run(
         // It was stopped in its first epoch, or in the one it was resumed in.
         Err(JobError::Cancelled) => false,
         // Resumed from where it diverged, it would diverge again.
-        Err(JobError::Failed(problem)) => matches!(problem, Problem::Diverged { .. }),
+        Err(JobError::Failed(problem)) => problem.code == Code::Diverged,
     };
     if is_obsolete {
         writer.remove();
@@ -75,8 +75,8 @@ pub(super) fn run(
     }
     let checkpoint = writer.keep();
     result.map_err(|error| match error {
-        JobError::Failed(Problem::Interrupted { .. }) => {
-            JobError::Failed(Problem::Interrupted { checkpoint })
+        JobError::Failed(problem) if matches!(problem.code, Code::Interrupted { .. }) => {
+            EngineError::Interrupted { checkpoint }.into()
         }
         error => error,
     })

@@ -8,8 +8,8 @@ use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, parameter_count};
-use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef,
@@ -106,7 +106,7 @@ impl ObservedRun<'_, '_, '_> {
                 // Other jobs wait for nothing and cancel each other; a run is too dear for that.
                 Some(Command::Submit { id, .. }) => queue.events.send(Event::Job {
                     id,
-                    event: JobEvent::Failed(Problem::Busy),
+                    event: JobEvent::Failed(EngineError::Busy.into()),
                 }),
                 // What is meant for other jobs, which are over.
                 Some(_) => {}

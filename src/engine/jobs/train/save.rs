@@ -7,6 +7,7 @@ use super::super::{JobContext, JobError};
 use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
 use crate::problem::Problem;
+use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, JobEvent};
 use crate::records::{RunPosition, RunSummary};
 use crate::run_config::WeightFormat;
@@ -59,7 +60,7 @@ pub fn save(
                 reported = None;
             }
             Waited::Stopped | Waited::EngineEnds if checkpoints.position().is_some() => {
-                return Err(JobError::Failed(Problem::Interrupted { checkpoint: None }));
+                return Err(EngineError::Interrupted { checkpoint: None }.into());
             }
             end @ (Waited::Stopped | Waited::EngineEnds) => match run.rescue() {
                 Ok(saved) => return Ok(report(saved, context)),
@@ -68,7 +69,9 @@ pub fn save(
                 Err(problem) if matches!(end, Waited::Stopped) => {
                     report_unsaved(context, problem, None)
                 }
-                Err(_) => return Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
+                Err(_) => {
+                    return Err(EngineError::Interrupted { checkpoint: None }.into());
+                }
             },
         }
     }
@@ -108,7 +111,7 @@ fn wait(context: &mut JobContext<'_, '_>) -> Waited {
             }
             Some(Command::Submit { id, .. }) => queue.events.send(Event::Job {
                 id,
-                event: JobEvent::Failed(Problem::Busy),
+                event: JobEvent::Failed(EngineError::Busy.into()),
             }),
             // What is meant for other jobs, which are over, or for a run that trains.
             Some(_) => {}

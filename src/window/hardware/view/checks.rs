@@ -11,7 +11,6 @@ use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
 use crate::window::MachineAction;
-use crate::window::messages::Message;
 use crate::window::style::{icons, table};
 use crate::window::{Action, App, Checked, Pushes as _, RunningJob, style};
 
@@ -52,7 +51,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
                     Some(report)
                 }
                 Err(problem) => {
-                    let message = Message::from(problem);
+                    let message = problem.message.clone();
                     verdict(ui, false, &message.what);
                     style::weak(ui, message.remedy);
                     None

@@ -15,7 +15,6 @@ use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
 use crate::window::ModelsAction;
-use crate::window::messages::Message;
 use crate::window::style::icons;
 use crate::window::{Action, App, Pushes as _, style};
 
@@ -82,7 +81,7 @@ pub fn broken(
         actions,
     );
     ui.add_space(style::GAP / 2.0);
-    let message = Message::from(problem);
+    let message = problem.message.clone();
     ui.label(message.what);
     if !message.remedy.is_empty() {
         ui.label(RichText::new(message.remedy).weak());

@@ -2,13 +2,13 @@
 
 use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
+use crate::problem::Message;
 use crate::protocol::ExportReport;
 use crate::records::{ExportSpec, FileInfo, ModelRef};
 use crate::run_config::{ExportFormat, ModelKind, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::window::ModelsAction;
-use crate::window::messages::Message;
 use crate::window::style;
 use crate::window::style::icons;
 use crate::window::{Action, App, ExportView, InTheWay, Pushes as _};

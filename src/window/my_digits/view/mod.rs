@@ -8,10 +8,10 @@ use eframe::egui::{
     Align, Button, Key, KeyboardShortcut, Layout, Modifiers, RichText, ScrollArea, Ui,
 };
 
+use crate::problem::Message;
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
 use crate::window::MyDigitsAction;
-use crate::window::messages::Message;
 use crate::window::shell::{help, shortcuts};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::Cached;

@@ -4,11 +4,11 @@
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Align, Button, Layout, TextEdit, Ui, vec2};
 
+use crate::problem::Explain;
 use crate::run_config::{Kind, Setting};
 use crate::sweep::{Asha, Definition, SamplerKind, SweepCard, SweepEntry};
 use crate::text::format::{count, percent};
 use crate::text::visible;
-use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
 use crate::window::{
     Action, App, Pushes as _, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem, style,
@@ -323,7 +323,7 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
         }
         Err(error) => {
             style::strong_line(ui, &when);
-            style::invalid(ui, &Message::from(error).to_string());
+            style::invalid(ui, &error.message().to_string());
         }
     }
     ui.horizontal_wrapped(|ui| {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use super::{LastCheckpoint, Phase, RunView};
 use crate::problem::Problem;
+use crate::problem::{Code, Message};
 use crate::protocol::{Command, Job};
 use crate::records::{JobId, RunPosition};
-use crate::run_config::{Chosen, ConfigProblem, RunConfig};
+use crate::run_config::{Chosen, RunConfig};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
-use crate::window::messages::Message;
 use crate::window::notice::Severity;
 use crate::window::train::Train;
 
@@ -34,7 +34,7 @@ impl App {
         let Job::Train { config, from: None } = job else {
             return false;
         };
-        let Problem::Config(ConfigProblem::BatchLargerThanSet { images, .. }) = problem else {
+        let Code::BatchLargerThanSet { images } = &problem.code else {
             return false;
         };
         let Some(fitted) = Some(*images)

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use super::History;
 use crate::ink::Image;
+use crate::problem::Message;
 use crate::records::{
     InitializationReport, Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry,
 };
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
-use crate::window::messages::Message;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {

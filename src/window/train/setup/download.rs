@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::data::Found;
 use crate::download::{DownloadError, Downloader, by_hand, published_size};
-use crate::problem::Problem;
+use crate::problem::{Explain, Message};
 use crate::progress::Cancelled;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
 use crate::window::Ctx;
-use crate::window::messages::Message;
 use crate::window::train::Train;
 
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
@@ -173,7 +172,7 @@ impl Train {
                     .filter(|_| error.is_of_the_network());
                 let by_hand = folder.and_then(|folder| by_hand(download.set, folder));
                 download.state = DownloadState::Failed {
-                    message: Message::from(&Problem::from(error)),
+                    message: error.message(),
                     by_hand,
                 };
                 self.download = Some(download);

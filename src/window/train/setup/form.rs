@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::problem::Problem;
+use crate::problem::{Explain, Message};
 use crate::run_config::{CnnLayers, Kind, RunConfig, Setting};
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::messages::Message;
 use crate::window::train::Train;
 
 /// The configuration with this text as the setting's value; `None` if the text is not such a value.
@@ -114,7 +113,7 @@ impl App {
         if let Some(problem) = self.data_problem() {
             validation_errors.push(ValidationError {
                 setting: Some(Setting::Data),
-                message: Message::from(&Problem::Data(problem)),
+                message: problem.message(),
             });
         }
         for problem in self.config_problems() {
@@ -125,7 +124,7 @@ impl App {
             {
                 validation_errors.push(ValidationError {
                     setting,
-                    message: Message::from(&Problem::Config(problem)),
+                    message: problem.message(),
                 });
             }
         }

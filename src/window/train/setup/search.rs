@@ -1,6 +1,7 @@
 //! The dialog in which a short training finds something out about the next run: a good learning
 //! rate, the fastest batch size, or where the time of a step goes.
 
+use crate::problem::Message;
 use crate::problem::Problem;
 use crate::protocol::Job;
 use crate::records::{
@@ -11,7 +12,6 @@ use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::messages::Message;
 use crate::window::train::Train;
 
 /// What is looked for.
@@ -252,7 +252,7 @@ impl Train {
     /// Notes that the search with this job has failed; false where its dialog is not open.
     pub(in crate::window) fn search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
         let is_shown = self.search_of(id).is_some();
-        self.search_ended(id, SearchState::Failed(Message::from(problem)));
+        self.search_ended(id, SearchState::Failed(problem.message.clone()));
         is_shown
     }
 }

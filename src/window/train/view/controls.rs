@@ -6,12 +6,12 @@ use eframe::egui::{
 };
 
 use super::fields;
+use crate::problem::Message;
 use crate::records::RunPosition;
 use crate::run_config::RunConfig;
 use crate::text::format::{count, duration, percent};
 use crate::text::visible;
 use crate::window::TrainAction;
-use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
 use crate::window::style::icons;
 use crate::window::{Action, App, Phase, Pushes as _, RunView, Screen, style};

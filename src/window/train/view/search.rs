@@ -8,12 +8,12 @@ use egui_plot::{PlotBounds, PlotPoint, Text, VLine};
 
 use super::profile;
 use crate::bench::busy;
+use crate::problem::Message;
 use crate::records::benchmark::BUSY;
 use crate::records::{RatePoint, SEARCH_RATES, SEARCH_STEPS, TARGET_ACCURACIES, TimeToAccuracy};
 use crate::text::format::{
     capitalised, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
-use crate::window::messages::Message;
 use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
 use crate::window::{
     Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
