@@ -105,7 +105,7 @@ pub enum Code {
 pub struct Problem {
     pub code: Code,
     pub message: Message,
-    /// "DataError::Missing", for the log; nothing that varies is in it.
+    /// "`DataError::Missing`", for the log; nothing that varies is in it.
     pub name: String,
 }
 

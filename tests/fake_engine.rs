@@ -723,7 +723,7 @@ impl FakeEngine {
                 ..starter()
             })),
             Command::ChooseInferenceDevice { .. } => {
-                self.send(Event::InferenceDevice(self.reads.clone()))
+                self.send(Event::InferenceDevice(self.reads.clone()));
             }
             Command::ReadNumber {
                 request,

@@ -127,5 +127,5 @@ fn check_precision(device: DeviceChoice, precision: Precision) -> Result<(), Pro
 fn self_test(device: DeviceChoice) -> Result<Report, Problem> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
     note("Running the self-test of this device.");
-    Ok(check_in_subprocess(device, None)?)
+    check_in_subprocess(device, None)
 }

@@ -126,7 +126,7 @@ impl EvaluationSet {
                 self.extend(&set.test, &Writers::default(), 0..set.test.len());
             }
             EvaluationSplit::Test if has_test => {
-                self.extend(&set.test, &Writers::default(), 0..set.test.len())
+                self.extend(&set.test, &Writers::default(), 0..set.test.len());
             }
             EvaluationSplit::Test => self.extend(
                 &set.train,
@@ -134,7 +134,7 @@ impl EvaluationSet {
                 in_test.iter().map(|&index| index as usize),
             ),
             EvaluationSplit::Train | EvaluationSplit::Validation if has_test => {
-                self.extend(&set.train, writers, 0..set.train.len())
+                self.extend(&set.train, writers, 0..set.train.len());
             }
             EvaluationSplit::Train | EvaluationSplit::Validation => {
                 self.extend(

@@ -260,7 +260,7 @@ fn of_part<'a>(split: &'a Split, part: Part, first: &mut HashMap<&'a [u8], usize
         match first.entry(pixels) {
             Entry::Vacant(entry) => _ = entry.insert(index),
             Entry::Occupied(entry) if split.labels[*entry.get()] == split.labels[index] => {
-                duplicate.add(split, index)
+                duplicate.add(split, index);
             }
             Entry::Occupied(_) => conflicting.add(split, index),
         }

@@ -139,7 +139,7 @@ impl<'c> CommandQueue<'c> {
             Command::Ping => self.events.send(Event::Pong),
             Command::UseModel(model) => self.recognizer.use_model(&model, self.events),
             Command::ChooseInferenceDevice { choice, usable } => {
-                self.recognizer.device.choose(choice, usable)
+                self.recognizer.device.choose(choice, usable);
             }
             Command::Classify {
                 request,

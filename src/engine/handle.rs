@@ -107,7 +107,7 @@ impl EngineHandle {
         let started =
             CheckpointThread::start(settings.background_priority).and_then(|checkpoint_thread| {
                 supervise(side, move |context| {
-                    worker::work(&settings, &checkpoint_thread, context)
+                    worker::work(&settings, &checkpoint_thread, context);
                 })
             });
         if let Err(error) = started {

@@ -123,7 +123,7 @@ impl Recognizer {
         if let Some(report) = report {
             events.send(Event::InferenceDevice(report));
         }
-        Ok(done?)
+        done
     }
 
     /// What the model in use makes of each of these drawings, on the device where it is.
@@ -165,9 +165,7 @@ impl Recognizer {
             (self.following, self.chosen) = (true, true);
             return events.send(Event::ModelInUse(classifier.info().clone()));
         }
-        match Classifier::load(model)
-            .map_err(Problem::from)
-            .and_then(|loaded| loaded.ok_or(EngineError::NoSuchRun.into()))
+        match Classifier::load(model).and_then(|loaded| loaded.ok_or(EngineError::NoSuchRun.into()))
         {
             Ok(classifier) => {
                 events.send(Event::ModelInUse(classifier.info().clone()));

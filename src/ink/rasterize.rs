@@ -309,7 +309,7 @@ pub(super) fn distances(values: &[f32], side: usize, is_goal: impl Fn(f32) -> bo
         column.clear();
         column.extend(squared.iter().skip(x).step_by(side).copied());
         lower_envelope(&column, &mut lowest, |y, value| {
-            squared[y * side + x] = value
+            squared[y * side + x] = value;
         });
     }
     squared.into_iter().map(f32::sqrt).collect()

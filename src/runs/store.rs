@@ -230,7 +230,7 @@ impl Store {
     pub fn empty_deleted(&self) {
         match std::fs::remove_dir_all(self.deleted()) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                tracing::info!(%error, "deleted runs remain on the disk")
+                tracing::info!(%error, "deleted runs remain on the disk");
             }
             _ => {}
         }

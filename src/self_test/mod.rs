@@ -132,8 +132,8 @@ fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -
         batch_size: 64,
         ..RunConfig::preset(Preset::OneEpoch)
     };
-    let trained = digits(TRAIN_IMAGES, 0)
-        .and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
+    let trained =
+        digits(TRAIN_IMAGES, 0).and_then(|data| train(&config, &data, context, None, &mut losses));
     let check = |found, detail: String| Check {
         subject: Subject::Training,
         precision,

@@ -81,7 +81,7 @@ fn products() -> Vec<Case> {
         case(
             name,
             &[x],
-            &parameters[..1 + usize::from(bias)],
+            &parameters[..=usize::from(bias)],
             move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
             move |x, p| composed::conv2d(&x[0], &p[0], p.get(1), window, Precision::F32),
         )

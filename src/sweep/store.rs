@@ -96,7 +96,7 @@ impl SweepStore {
     pub fn empty_deleted(&self) {
         match fs::remove_dir_all(self.root.join(DELETED)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                tracing::info!(%error, "deleted sweeps remain on the disk")
+                tracing::info!(%error, "deleted sweeps remain on the disk");
             }
             _ => {}
         }

@@ -58,7 +58,7 @@ impl App {
             Action::Open(files) => self.open(files),
             Action::SaveFile { title, name, bytes } => {
                 self.ctx
-                    .ask_for_new_file(title, &name, Purpose::Save(bytes))
+                    .ask_for_new_file(title, &name, Purpose::Save(bytes));
             }
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.ctx.deps.desktop);

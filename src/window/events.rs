@@ -142,11 +142,10 @@ impl App {
             }
             Event::HeldOut { run, images } => {
                 if let Some(run_view) = self.train.active_run(run) {
-                    let classes = run_view
-                        .plan
-                        .as_ref()
-                        .map(|plan| plan.classes.clone())
-                        .unwrap_or_else(|| run_view.config.data.classes());
+                    let classes = run_view.plan.as_ref().map_or_else(
+                        || run_view.config.data.classes(),
+                        |plan| plan.classes.clone(),
+                    );
                     self.train.learning = Some(Learning::new(run, classes, images));
                 }
             }
@@ -222,7 +221,7 @@ impl App {
                 }
             }
             Event::ClassifiedAll { request, answers } => {
-                self.my_digits.on_answers(&mut self.ctx, request, answers)
+                self.my_digits.on_answers(&mut self.ctx, request, answers);
             }
             Event::NumberRead { request, digits } => {
                 let problem = digits.as_ref().err().cloned();

@@ -86,15 +86,11 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
                 executor: Arc::new(|host, settings, at_once| {
                     Box::new(EngineExecutor::of_host(host, settings, at_once))
                 }),
-                self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
+                self_test: Arc::new(check_in_subprocess),
                 download: crate::download::usual_downloader(),
                 has_network: Box::new(crate::download::has_network),
                 reach_host: Arc::new(|host| {
-                    OtherMachine::reach(
-                        host,
-                        |host| Ok(hardware_on(host)?),
-                        |host, device| Ok(self_test_on(host, device)?),
-                    )
+                    OtherMachine::reach(host, |host| Ok(hardware_on(host)?), self_test_on)
                 }),
                 list_received: Arc::new(|host| Ok(received_on(host)?)),
                 delete_received: Arc::new(|host, bundles| Ok(delete_received_on(host, bundles)?)),

@@ -76,9 +76,9 @@ impl App {
                 jobs: Jobs::default(),
                 notices: Vec::new(),
                 focused: true,
-                engine: engine,
+                engine,
                 background: BackgroundTasks::new(Arc::clone(&deps.wake)),
-                deps: deps,
+                deps,
                 last_id: 0,
             },
             shell: Shell {
@@ -101,8 +101,8 @@ impl App {
                 chosen: false,
             },
             draw: Draw {
-                drawing: drawing,
-                number: number,
+                drawing,
+                number,
                 tool: Tool::Pen,
                 recent_drawings: RecentDrawings::default(),
                 inference: InferenceDevice::default(),

@@ -162,11 +162,11 @@ fn changed_data_is_refused_and_said() {
     }
     // The same labels in another order.
     change(&set.join("train-labels-idx1-ubyte"), 8, |labels| {
-        labels.swap(0, 1)
+        labels.swap(0, 1);
     });
     refused("labels of the training images");
     change(&set.join("train-labels-idx1-ubyte"), 8, |labels| {
-        labels.swap(0, 1)
+        labels.swap(0, 1);
     });
     // More images than there were.
     let elsewhere = home.path().join("elsewhere");

@@ -141,7 +141,7 @@ fn letters_in_folders_are_letters_and_one_folder_alone_is_no_set() {
         picture(
             &root.path().join(format!("more {index}")).join("1.png"),
             200,
-        )
+        );
     });
     assert!(reason(read_path(root.path())).contains("2 to 100 classes, not 101"));
 }
@@ -260,7 +260,7 @@ fn a_set_that_is_written_and_read_again_keeps_its_classes() {
                     .join(name)
                     .join(format!("{index}.png")),
                 200 + index,
-            )
+            );
         });
     }
     let pets = read_path(&root.path().join("pets")).unwrap();

@@ -259,7 +259,7 @@ fn a_server_may_send_less_at_a_time_than_was_asked_for() {
             request,
             stream,
             &std::fs::read(mnist.join(&request.name)).unwrap(),
-        )
+        );
     });
     let path = from_folder.fetch(home.path()).unwrap();
     assert_eq!(

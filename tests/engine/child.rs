@@ -276,7 +276,7 @@ mod killed {
                         };
                     }
                     Event::Epoch { .. } if !after_checkpoints => {
-                        to_come = to_come.saturating_sub(1)
+                        to_come = to_come.saturating_sub(1);
                     }
                     Event::EngineExited(EngineExit::Ended { status, .. }) => {
                         assert!(

@@ -273,7 +273,7 @@ fn an_engine_process_that_the_system_ends_can_be_resumed_and_one_that_hears_ctrl
                     .status()
                     .unwrap()
                     .success()
-            )
+            );
         };
         kill("INT");
         std::thread::sleep(Duration::from_millis(20));

@@ -202,7 +202,7 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
     };
     match inkling::import::import(&average, &mut { blank }, &mut Unwatched) {
         Err(ImportError::Undecided { trials, .. }) => {
-            assert_eq!(trials.tried_on, DataSpec::builtin())
+            assert_eq!(trials.tried_on, DataSpec::builtin());
         }
         other => panic!("{other:?}"),
     }

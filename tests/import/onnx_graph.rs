@@ -204,7 +204,7 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
         match format {
             ExportFormat::Onnx => assert_eq!(result.unwrap().files()[0].bytes, bytes),
             ExportFormat::Safetensors | ExportFormat::Card | ExportFormat::Report => {
-                assert!(result.is_ok(), "{format}")
+                assert!(result.is_ok(), "{format}");
             }
             _ => assert_eq!(result.unwrap_err(), ExportError::UnsupportedNetwork),
         }

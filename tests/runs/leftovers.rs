@@ -129,7 +129,7 @@ fn runs_that_end_at_once_get_a_folder_each() {
     let outcome = outcome();
     std::thread::scope(|scope| {
         let save = || {
-            (0..6).for_each(|_| drop(Store::new(root.path()).save(&outcome, F32, None).unwrap()))
+            (0..6).for_each(|_| drop(Store::new(root.path()).save(&outcome, F32, None).unwrap()));
         };
         (0..6).for_each(|_| drop(scope.spawn(save)));
     });

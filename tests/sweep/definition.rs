@@ -157,7 +157,7 @@ fn each_mistake_in_a_definition_has_a_sentence() {
                 definition.pruner = Some(Asha {
                     reduction: 1,
                     min_epochs: 1,
-                })
+                });
             }),
             "The reduction factor is out of range",
         ),
@@ -166,13 +166,13 @@ fn each_mistake_in_a_definition_has_a_sentence() {
                 definition.pruner = Some(Asha {
                     reduction: 3,
                     min_epochs: 0,
-                })
+                });
             }),
             "The minimum number of epochs is out of range",
         ),
         (
             with(&[lr], &|definition| {
-                definition.space.push(definition.space[0].clone())
+                definition.space.push(definition.space[0].clone());
             }),
             "learning-rate is given twice.",
         ),

@@ -80,7 +80,7 @@ impl Stage {
             Panel::Plots => plots::show(ui, &self.app, &mut self.plots, &mut actions),
             Panel::Draw => draw::show(ui, &self.app, &mut self.draw, &mut actions),
             Panel::Compact => {
-                draw::show_compact(ui, &self.app, &mut self.draw, 600.0, 0.0, &mut actions)
+                draw::show_compact(ui, &self.app, &mut self.draw, 600.0, 0.0, &mut actions);
             }
             Panel::Models => models::show(ui, &self.app, &mut self.models, &mut actions),
             Panel::Results => results::show(ui, &self.app, &mut self.results, &mut actions),

@@ -302,7 +302,7 @@ fn ranges_follow_the_run_panel_until_they_are_changed() {
             .iter_mut()
             .find(|row| row.setting == Setting::WeightDecay)
             .unwrap()
-            .low = "0.00002".to_owned()
+            .low = "0.00002".to_owned();
     });
     let config = inkling::run_config::RunConfig {
         learning_rate: 0.5,

@@ -48,9 +48,8 @@ pub struct Arguments {
 
 /// Classifies every input; reports those that cannot be read and continues with the rest.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let classifier = Classifier::load(&arguments.models.reference()?)
-        .map_err(Problem::from)?
-        .ok_or(EngineError::NoSuchRun)?;
+    let classifier =
+        Classifier::load(&arguments.models.reference()?)?.ok_or(EngineError::NoSuchRun)?;
     if let Some(out) = &arguments.out {
         let [input] = arguments.inputs.as_slice() else {
             return Err(Failure::Usage(

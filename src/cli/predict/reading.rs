@@ -207,7 +207,7 @@ pub fn write(
         Ok(())
     });
     drop(progress);
-    let digits = digits.map_err(Problem::from)?;
+    let digits = digits?;
     let label = |digit: u8| match &classifier.info().classes {
         classes @ Classes::Named(_) => classes.name(digit).to_owned(),
         // Kaggle's competitions have the numbers of classes that are known.

@@ -322,7 +322,7 @@ pub fn failure(problems: &[DefinitionError]) -> Failure {
     Failure::Usage(
         problems
             .iter()
-            .map(|problem| problem.to_string())
+            .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join("\n"),
     )

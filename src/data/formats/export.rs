@@ -65,10 +65,10 @@ pub fn export_set(
         let mut done = |images: usize| progress.report((before + images) as f32 / total);
         match format {
             SetFormat::Png if set.test.is_empty() => {
-                write_classes(split, &set.classes, folder.path(), &mut done)?
+                write_classes(split, &set.classes, folder.path(), &mut done)?;
             }
             SetFormat::Png => {
-                write_classes(split, &set.classes, &folder.path().join(name), &mut done)?
+                write_classes(split, &set.classes, &folder.path().join(name), &mut done)?;
             }
             SetFormat::Csv => write_table(split, &folder.path().join(format!("{name}.csv")))?,
             SetFormat::Idx | SetFormat::Ink => write_idx(split, folder.path(), idx_name)?,

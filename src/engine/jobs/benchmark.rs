@@ -2,7 +2,6 @@
 
 use super::{JobContext, JobError, Workspace};
 use crate::bench::{self, Listener, Progress};
-use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::benchmark::{Effort, Measurement};
@@ -13,7 +12,7 @@ pub(super) fn run(
     effort: Effort,
 ) -> Result<JobResult, JobError> {
     let report = bench::measure(effort, context)?;
-    let saved = bench::save(&workspace.settings.benchmarks, &report).map_err(Problem::from);
+    let saved = bench::save(&workspace.settings.benchmarks, &report);
     Ok(JobResult::Benchmark { report, saved })
 }
 

@@ -16,11 +16,7 @@ pub(super) fn run(
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
     let compared = bench::compare(config, step_configs, &open, context)?;
-    let failed = compared
-        .failed
-        .into_iter()
-        .map(|(step_config, error)| (step_config, error.into()))
-        .collect();
+    let failed = compared.failed.into_iter().collect();
     Ok(JobResult::Compare {
         failed,
         background_load: compared.background_load,

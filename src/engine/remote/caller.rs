@@ -186,7 +186,7 @@ impl Caller {
             }
             // Which model is in use, and where, the other engine says.
             Input::Here(event @ (Event::Job { .. } | Event::BenchmarkRow { .. })) => {
-                self.events.send(event)
+                self.events.send(event);
             }
             Input::Here(_) => {}
         }
@@ -267,7 +267,7 @@ impl Caller {
                 self.tell(Command::ChooseInferenceDevice {
                     choice,
                     usable: Vec::new(),
-                })
+                });
             }
             Command::Save { folder, .. } if self.unsaved.is_some() => self.save_again(folder),
             Command::Save { run, .. } => self.tell(Command::Save { run, folder: None }),

@@ -269,7 +269,7 @@ impl Caller {
                 Ok(Some(folder)) => return Ok(folder),
                 Ok(None) => job.iter().for_each(|&job| {
                     self.events
-                        .send(progress(job, READING + (1.0 - READING) * part / total))
+                        .send(progress(job, READING + (1.0 - READING) * part / total));
                 }),
                 Err(reason) => return Err(EngineError::NotSent { reason }.into()),
             }

@@ -196,7 +196,7 @@ impl<'a> Constant<'a> {
                     }
                 }
                 (2, Value::Varint(data_type)) => {
-                    constant.data_type = i32::try_from(data_type).unwrap_or_default()
+                    constant.data_type = i32::try_from(data_type).unwrap_or_default();
                 }
                 // Raw bytes, or packed floats, which are the same bytes.
                 (4 | 9, Value::Bytes(bytes)) => constant.bytes = bytes,

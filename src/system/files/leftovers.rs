@@ -34,7 +34,7 @@ pub fn remove_leftovers(folder: &Path) {
         };
         match removed {
             Ok(true) => {
-                tracing::info!(path = %path.display(), "removed what a process that has ended left behind")
+                tracing::info!(path = %path.display(), "removed what a process that has ended left behind");
             }
             Ok(false) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

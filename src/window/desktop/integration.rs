@@ -63,7 +63,7 @@ impl App {
                 (
                     self.shell.desktop_state.until,
                     self.shell.desktop_state.awake,
-                ) = (None, false)
+                ) = (None, false);
             }
             _ => {}
         }

@@ -36,9 +36,9 @@ impl Ctx {
     /// Opens an image or an ink file, by its name.
     pub(in crate::window) fn open_on_canvas(&self, file: PathBuf) {
         if Dropped::of(&file) == Dropped::Image {
-            self.open_image(file)
+            self.open_image(file);
         } else {
-            self.draw_file(file)
+            self.draw_file(file);
         }
     }
 

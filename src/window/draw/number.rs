@@ -108,9 +108,9 @@ impl Draw {
         self.put_eraser_away_if_empty(ctx);
         // The model may have changed since it was looked at last.
         if self.image_shown(ctx).is_some() {
-            self.steps_changed(ctx)
+            self.steps_changed(ctx);
         } else {
-            self.drawing_changed(ctx)
+            self.drawing_changed(ctx);
         }
     }
 
@@ -149,9 +149,9 @@ impl Draw {
     /// Recognises what is on the canvas again: the model or its weights are others.
     pub(in crate::window) fn recognize_again(&mut self, ctx: &mut Ctx) {
         if self.reads_several(ctx) {
-            self.read_again(ctx)
+            self.read_again(ctx);
         } else {
-            self.drawing_changed(ctx)
+            self.drawing_changed(ctx);
         }
     }
 

@@ -126,12 +126,13 @@ impl Draw {
                 self.images_changed(ctx);
             }
             // There is nothing to draw on.
-            Action::Draw(DrawAction::PenDown(_))
-            | Action::Draw(DrawAction::EraserDown(_))
-            | Action::Draw(DrawAction::PenMove(_))
-            | Action::Draw(DrawAction::SaveDrawing)
-                if shown => {}
-            Action::Draw(DrawAction::PenDown(_)) | Action::Draw(DrawAction::EraserDown(_)) => {
+            Action::Draw(
+                DrawAction::PenDown(_)
+                | DrawAction::EraserDown(_)
+                | DrawAction::PenMove(_)
+                | DrawAction::SaveDrawing,
+            ) if shown => {}
+            Action::Draw(DrawAction::PenDown(_) | DrawAction::EraserDown(_)) => {
                 (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
                 return false;
             }

@@ -99,7 +99,7 @@ impl App {
                 }
             }
             DrawAction::PenPressure(pressure) => {
-                self.draw.drawing_shown_mut(&mut self.ctx).press(pressure)
+                self.draw.drawing_shown_mut(&mut self.ctx).press(pressure);
             }
             DrawAction::PenMove(point) => {
                 if self.draw.drawing_shown_mut(&mut self.ctx).extend(point) {

@@ -70,8 +70,7 @@ impl App {
     /// The data that this action would have sent to the other machine.
     fn data_of(&self, action: &Action) -> Option<&DataSpec> {
         match action {
-            Action::Train(TrainAction::Start)
-            | Action::Train(TrainAction::QueueRun)
+            Action::Train(TrainAction::Start | TrainAction::QueueRun)
             | Action::Search(SearchAction::Open(SearchKind::LearningRate))
             | Action::Sweep(SweepAction::Start) => Some(&self.ctx.config.data),
             Action::Train(TrainAction::StartQueued) => {
@@ -84,8 +83,9 @@ impl App {
             Action::Models(ModelsAction::Reproduce(folder)) => {
                 self.models.listed(folder).map(|run| &run.config.data)
             }
-            Action::Train(TrainAction::ResumeInterrupted(folder))
-            | Action::Train(TrainAction::SaveInterrupted(folder)) => {
+            Action::Train(
+                TrainAction::ResumeInterrupted(folder) | TrainAction::SaveInterrupted(folder),
+            ) => {
                 let here = self.train.run.as_ref().filter(|run| {
                     run.resumable_checkpoint()
                         .is_some_and(|last| last.folder == *folder)

@@ -66,15 +66,15 @@ impl App {
             ModelsAction::DeleteRun(folder) => self.models.delete_run(&mut self.ctx, folder),
             ModelsAction::RestoreRun(folder) => self.models.restore_run(&mut self.ctx, folder),
             ModelsAction::Annotate(folder, annotation) => {
-                self.models.annotate(&mut self.ctx, folder, &annotation)
+                self.models.annotate(&mut self.ctx, folder, &annotation);
             }
             ModelsAction::ShowResults(folder) => self.show_results(&folder),
             ModelsAction::Evaluate { model, data } => self.ctx.evaluate(model, data),
             ModelsAction::OpenComparison(folder) => {
-                self.models.open_comparison(&mut self.ctx, folder)
+                self.models.open_comparison(&mut self.ctx, folder);
             }
             ModelsAction::ChooseCompared { folder, chosen } => {
-                self.models.choose_compared(&mut self.ctx, &folder, chosen)
+                self.models.choose_compared(&mut self.ctx, &folder, chosen);
             }
             ModelsAction::ChooseBaseline(folder) => self.models.choose_baseline(folder),
             ModelsAction::ChooseComparisonData(data) => self.models.choose_comparison_data(data),
@@ -89,7 +89,7 @@ impl App {
             ModelsAction::ChangeExport(spec) => self.models.change_export(&mut self.ctx, spec),
             ModelsAction::SaveExport => self.models.choose_export_file(&mut self.ctx),
             ModelsAction::ReplaceExported(replace) => {
-                self.models.replace_exported(&mut self.ctx, replace)
+                self.models.replace_exported(&mut self.ctx, replace);
             }
             ModelsAction::CloseExport => self.models.close_export(&mut self.ctx),
             ModelsAction::ChooseImport => self.ctx.choose_import_file(),

@@ -146,9 +146,7 @@ impl MyDigitsView {
                 let file = MyDigits::in_folders(&folders);
                 let kept = match &step {
                     FileStep::Read => file.read().map_err(Problem::from),
-                    FileStep::Change(edit) | FileStep::Undo(edit) => {
-                        file.change(edit).map_err(Problem::from)
-                    }
+                    FileStep::Change(edit) | FileStep::Undo(edit) => file.change(edit),
                 };
                 (step, kept.map(Loaded::of))
             },

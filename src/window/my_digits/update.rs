@@ -43,10 +43,10 @@ impl App {
             MyDigitsAction::Keep(digit) => self.keep(digit),
             MyDigitsAction::KeepRecent(index, digit) => self.keep_recent(index, digit),
             MyDigitsAction::Relabel(drawing, digit) => {
-                self.my_digits.relabel(&mut self.ctx, *drawing, digit)
+                self.my_digits.relabel(&mut self.ctx, *drawing, digit);
             }
             MyDigitsAction::DeleteKept(drawing) => {
-                self.my_digits.delete_kept(&mut self.ctx, *drawing)
+                self.my_digits.delete_kept(&mut self.ctx, *drawing);
             }
             MyDigitsAction::DrawKept(drawing) => {
                 self.ctx.settings.several_digits = false;

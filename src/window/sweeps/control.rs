@@ -35,7 +35,7 @@ impl App {
             SweepAction::Stop => self.sweeps.ask_sweep(SweepPhase::Stopping),
             SweepAction::Resume(folder) => self.sweeps.resume_sweep(&mut self.ctx, &folder, None),
             SweepAction::Extend(folder, more) => {
-                self.sweeps.resume_sweep(&mut self.ctx, &folder, Some(more))
+                self.sweeps.resume_sweep(&mut self.ctx, &folder, Some(more));
             }
             SweepAction::Open(folder) => self.ctx.open_sweep(folder),
             SweepAction::Close => {

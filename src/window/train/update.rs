@@ -95,7 +95,7 @@ impl App {
             TrainAction::ResumeInterrupted(folder) => self.resume_interrupted(&folder),
             TrainAction::SaveInterrupted(folder) => self.save_interrupted(&folder),
             TrainAction::ForgetInterrupted(folder) => {
-                self.train.forget_interrupted(&mut self.ctx, folder)
+                self.train.forget_interrupted(&mut self.ctx, folder);
             }
             TrainAction::ShowCurves(folder) => self.ctx.show_curves(folder),
             TrainAction::TrainFurther(folder) => self.train_further(&folder),

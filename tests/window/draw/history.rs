@@ -88,9 +88,9 @@ fn what_the_eraser_leaves_lies_where_it_was_and_keeps_its_pressure() {
             140.0 + 60.0 * (f32::from(step) * 0.1).sin(),
         ];
         if step == 0 {
-            canvas.begin(point)
+            canvas.begin(point);
         } else {
-            assert!(canvas.extend(point))
+            assert!(canvas.extend(point));
         }
     }
     canvas.end();
@@ -186,9 +186,9 @@ fn pressure_and_the_pen_change_the_canvas_and_not_what_is_read() {
                 .into_iter()
                 .for_each(|pressure| canvas.press(pressure));
             if index == 0 {
-                canvas.begin(point)
+                canvas.begin(point);
             } else {
-                assert!(canvas.extend(point))
+                assert!(canvas.extend(point));
             }
         }
         canvas

@@ -67,7 +67,7 @@ pub fn save(
                 // Whoever stopped it hears that it would be lost, and can still choose another
                 // folder.
                 Err(problem) if matches!(end, Waited::Stopped) => {
-                    report_unsaved(context, problem, None)
+                    report_unsaved(context, problem, None);
                 }
                 Err(_) => {
                     return Err(EngineError::Interrupted { checkpoint: None }.into());

@@ -141,7 +141,7 @@ impl Linear {
     ) -> Result<()> {
         let (inputs, outputs) = (self.inputs, self.outputs);
         self.weight.add_to_grad(|sum| {
-            SparseMatrix::transposed(gradient, outputs, inputs).times(x, inputs, sum, true)
+            SparseMatrix::transposed(gradient, outputs, inputs).times(x, inputs, sum, true);
         })?;
         if let Some(x_gradient) = x_gradient {
             SparseMatrix::new(gradient, outputs, inputs).times(

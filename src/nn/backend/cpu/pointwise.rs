@@ -74,7 +74,7 @@ pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Ou
     let backward = move |gradient: &Tensor, _: &[bool]| {
         let mut values = to_vec(gradient)?;
         by_chunks(&mut values, [&x], |values, [x]| {
-            apply_derivative(activation, x, values)
+            apply_derivative(activation, x, values);
         })?;
         Ok(Gradients::input(Some(tensor(values, x.shape())?)))
     };

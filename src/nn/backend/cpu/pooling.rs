@@ -44,12 +44,12 @@ fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output
             .zip(output.par_chunks_mut(op.output_len()));
         match kind {
             Kind::Mean => {
-                images.for_each_recorded(|(image, output)| vectorized!(op.means(image, output)))
+                images.for_each_recorded(|(image, output)| vectorized!(op.means(image, output)));
             }
             Kind::Maximum => images
                 .zip(argmax.par_chunks_mut(op.output_len()))
                 .for_each_recorded(|((image, output), argmax)| {
-                    vectorized!(op.maxima(image, output, argmax))
+                    vectorized!(op.maxima(image, output, argmax));
                 }),
         }
     })?;

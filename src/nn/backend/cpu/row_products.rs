@@ -48,7 +48,7 @@ pub fn rows_times_rows(
             len,
             relu,
             rows,
-        })
+        });
     };
     if left.len() * rights < WORTH_SHARING {
         task(0..rights);
@@ -103,8 +103,8 @@ pub fn rows_times_rows_bf16(
                     // SAFETY: that many rows were just taken, and `is_native` was asked above.
                     unsafe {
                         bf16::dot_tile::<HIGH, WIDE>(a, b, padded, |a, b, sum| {
-                            write(row + a, column + b, sum)
-                        })
+                            write(row + a, column + b, sum);
+                        });
                     };
                     continue;
                 }
@@ -115,8 +115,8 @@ pub fn rows_times_rows_bf16(
                         // SAFETY: as above.
                         unsafe {
                             bf16::dot_tile::<1, 1>(a, b, padded, |_, _, sum| {
-                                write(row, column, sum)
-                            })
+                                write(row, column, sum);
+                            });
                         };
                     }
                 }
@@ -188,7 +188,7 @@ impl WithSimd for Dots<'_> {
                         (count, columns),
                         len,
                         write,
-                    )
+                    );
                 };
                 row += count;
             }

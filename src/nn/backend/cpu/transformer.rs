@@ -47,7 +47,7 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
             inputs
                 .zip(gradients)
                 .for_each_recorded(|((qkv, weights), (gradient, values))| {
-                    op.backward(qkv, weights, gradient, values)
+                    op.backward(qkv, weights, gradient, values);
                 });
         })?;
         Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))

@@ -37,7 +37,7 @@ pub fn blocks(network: impl Into<Network>, activation: Activation, classes: usiz
                 match equal {
                     Some(last) => {
                         (last.repeats, last.parameters) =
-                            (last.repeats + 1, last.parameters + parameters)
+                            (last.repeats + 1, last.parameters + parameters);
                     }
                     None => blocks.push(Block {
                         name,

@@ -178,7 +178,7 @@ impl Convolution {
                 let width = panel.len() / self.taps();
                 for (output, weights) in weights.chunks_exact(self.taps()).enumerate() {
                     self.for_each_tap(|place, row, index| {
-                        panel[(row * run + index) * width + output] = weights[place]
+                        panel[(row * run + index) * width + output] = weights[place];
                     });
                 }
                 round(panel, precision);
@@ -257,7 +257,7 @@ impl Convolution {
         let outputs = self.padded_outputs();
         for (output, gradient) in gradient.chunks_exact_mut(self.taps()).enumerate() {
             self.for_each_tap(|place, row, index| {
-                gradient[place] += dense[(row * self.kernel_row_len() + index) * outputs + output]
+                gradient[place] += dense[(row * self.kernel_row_len() + index) * outputs + output];
             });
         }
     }

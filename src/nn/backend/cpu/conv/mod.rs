@@ -82,7 +82,7 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
     let mut argmax = vec![0; if pool { output.len() } else { 0 }];
     let bias_values = bias.map(Parameter::values).transpose()?;
     with_slices([x, &weight.tensor()], |[x, weight]| {
-        op.forward(x, weight, bias_values.as_deref(), &mut output, &mut argmax)
+        op.forward(x, weight, bias_values.as_deref(), &mut output, &mut argmax);
     })?;
     let (out_height, out_width) = op.output_size();
     let output = tensor(output, (images, out_height, out_width, outputs))?;
@@ -105,7 +105,7 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
                         };
                         let add = |bias: Option<&mut [f32]>| {
                             weight.add_to_grad(|weight| {
-                                op.backward(saved, ParameterGradients { weight, bias }, x_gradient)
+                                op.backward(saved, ParameterGradients { weight, bias }, x_gradient);
                             })
                         };
                         match &bias {
