@@ -227,7 +227,7 @@ impl InkFile {
             }
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 self.lost = true;
-                Err(InkError::too_large(&self.path, error))
+                Err(InkError::too_large(&self.path, error.to_string()))
             }
             Err(error) => Err(InkError::unreadable(&self.path)(error)),
         }

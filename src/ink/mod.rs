@@ -56,17 +56,17 @@ impl InkError {
         }
     }
 
-    fn malformed(path: &Path, reason: impl ToString) -> Self {
+    fn malformed(path: &Path, reason: impl Into<String>) -> Self {
         Self::Malformed {
             path: path.to_owned(),
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 
-    fn too_large(path: &Path, reason: impl ToString) -> Self {
+    fn too_large(path: &Path, reason: impl Into<String>) -> Self {
         Self::TooLarge {
             path: path.to_owned(),
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 }

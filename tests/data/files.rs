@@ -133,6 +133,9 @@ fn mnist_is_recognised_by_content() {
     );
 }
 
+/// What happens to a file.
+type Damage<'a> = &'a dyn Fn(Vec<u8>) -> Vec<u8>;
+
 #[test]
 fn a_damaged_idx_file_is_named_with_what_is_wrong() {
     let with = |at: usize, value: u32| {
@@ -141,7 +144,7 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
             bytes
         }
     };
-    let cases: [(&str, &dyn Fn(Vec<u8>) -> Vec<u8>, &str); 13] = [
+    let cases: [(&str, Damage, &str); 13] = [
         (
             IMAGES,
             &|bytes| bytes[..bytes.len() / 2].to_vec(),

@@ -43,6 +43,10 @@ struct ParquetSet {
 }
 
 /// The files in this folder, or in one of those that may have them.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the readers of all formats are listed together"
+)]
 pub fn in_folder(folder: &Path) -> Recognized {
     let folders = std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name)));
     let files = folders
@@ -65,6 +69,10 @@ pub fn in_folder(folder: &Path) -> Recognized {
 }
 
 /// One file alone.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the readers of all formats are listed together"
+)]
 pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
     Ok((start == b"PAR1").then(|| {
         boxed(ParquetSet {

@@ -39,6 +39,10 @@ const NAMES: [[&str; 2]; 3] = [
 struct Tables(Vec<PathBuf>);
 
 /// The tables in this folder, if there is one for training.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the readers of all formats are listed together"
+)]
 pub fn in_folder(folder: &Path) -> Recognized {
     let table = |name: &str| {
         [format!("{name}.csv"), format!("{name}.csv.gz")]
@@ -56,6 +60,10 @@ pub fn in_folder(folder: &Path) -> Recognized {
 }
 
 /// A table alone.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the readers of all formats are listed together"
+)]
 pub fn of_file(path: &Path, _: &[u8]) -> Recognized {
     Ok(is_named_like_a_table(path).then(|| boxed(Tables(vec![path.to_owned()]))))
 }
