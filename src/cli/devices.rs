@@ -66,7 +66,7 @@ pub fn resolve_on(
             host.name()
         ));
         self_test_on(host, gpu)
-            .map_err(|error| error.to_string())?
+            .map_err(|error| error.message.what)?
             .passed(precision)
     });
     match usable {

@@ -142,7 +142,7 @@ fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -
         detail,
     };
     match (trained, losses.0.first(), losses.0.last()) {
-        (Err(error), ..) => check(None, error.to_string()),
+        (Err(error), ..) => check(None, error.message.what),
         (Ok(_), Some(first), Some(last)) => check(
             Some(last / first),
             format!("loss fell from {first:.3} to {last:.3}"),
@@ -169,7 +169,7 @@ fn classifies(context: &DeviceContext) -> Check {
             Some(max_difference),
             format!("same digit on {matching} of {images} images"),
         ),
-        Err(error) => check(None, error.to_string()),
+        Err(error) => check(None, error.message.what),
     }
 }
 

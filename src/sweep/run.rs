@@ -222,7 +222,7 @@ impl Session<'_> {
                     number,
                     elapsed,
                     Entry::Failed {
-                        reason: problem.to_string(),
+                        reason: problem.message.what,
                     },
                 )?;
             }

@@ -330,7 +330,7 @@ impl Message {
     /// The settings could not be saved.
     pub fn settings_not_saved(problem: &Problem) -> Self {
         Self::new(
-            format!("Your settings could not be saved: {problem}."),
+            format!("Your settings could not be saved: {}", problem.message.what),
             "They apply until Inkling is closed.",
         )
     }

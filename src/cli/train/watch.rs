@@ -170,7 +170,7 @@ pub fn train(
                 ..
             }) => {
                 output.json(&JsonLine::NotSaved {
-                    reason: problem.to_string(),
+                    reason: problem.message.what.clone(),
                     checkpoint: checkpoint
                         .and(checkpoints.as_deref())
                         .map(|folder| folder.display().to_string()),
@@ -188,7 +188,7 @@ pub fn train(
             }) => {
                 rescued = true;
                 output.json(&JsonLine::Rescued {
-                    reason: problem.to_string(),
+                    reason: problem.message.what.clone(),
                     run: rescue.folder.display().to_string(),
                     temporary: rescue.temporary,
                     model_alone: rescue.model_alone,

@@ -70,7 +70,7 @@ impl Bundle {
         export_set(&set, SetFormat::Idx, &files, false, &[], progress).map_err(|error| {
             DataError::Unreadable {
                 path: files.clone(),
-                reason: error.to_string(),
+                reason: error.message.what,
             }
         })?;
         let bundle = Self::of_folder(&files).map_err(|error| unreadable(&files, &error))?;
