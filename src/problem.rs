@@ -117,10 +117,16 @@ impl<E: Explain> From<E> for Problem {
             .chars()
             .take_while(|&letter| letter.is_ascii_alphanumeric() || letter == '(')
             .collect();
+        let code = error.code();
+        // Whatever was cancelled, nothing failed.
+        let name = match code {
+            Code::Cancelled => "Cancelled".to_owned(),
+            _ => format!("{kind}::{variant}"),
+        };
         Self {
-            code: error.code(),
+            code,
             message: error.message(),
-            name: format!("{kind}::{variant}"),
+            name,
         }
     }
 }

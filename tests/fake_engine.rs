@@ -20,7 +20,7 @@ use inkling::import::{ImportError, Trials};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
-use inkling::problem::{Message, Problem};
+use inkling::problem::{Explain, Message, Problem};
 use inkling::progress::Cancelled;
 use inkling::protocol::{
     Command, EngineError, EngineExit, Event, ExportReport, Job, JobEvent, JobProgress, JobResult,
@@ -910,14 +910,13 @@ impl FakeEngine {
             Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
             Job::Trial(_) => self.send(done(id, JobResult::Trial)),
             Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
-                let trials = Box::new(trials());
-                self.send(failed(
-                    id,
-                    Problem::from(ImportError::Undecided {
-                        path: spec.path,
-                        trials,
-                    }),
-                ));
+                let undecided = ImportError::Undecided {
+                    path: spec.path,
+                    trials: Box::new(trials()),
+                };
+                let message = undecided.message();
+                let trials = trials();
+                self.send(done(id, JobResult::ImportUndecided { trials, message }));
             }
             Job::Import(_) => {
                 let summary = RunSummary {

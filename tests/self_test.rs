@@ -177,7 +177,7 @@ fn in_a_process_of_its_own_it_is_the_same_and_what_breaks_there_is_a_sentence() 
     assert_eq!((report.device, report.failed()), (DeviceChoice::Cpu, 0));
 
     let reason = |program: Command, limit| match run_in_subprocess(program, limit) {
-        Err(problem) if problem.name == "NoResult" => problem.message.what,
+        Err(problem) if problem.name.starts_with("NoResult::") => problem.message.what,
         other => panic!("{other:?}"),
     };
     let said = reason(

@@ -333,8 +333,9 @@ impl Value for Widths {
     }
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse()
-            .map_err(|_| "widths such as 128-64, or default".to_owned())
+        text.parse().map_err(|error: super::NotWidths| {
+            format!("widths such as 128-64, or default ({error})")
+        })
     }
 }
 

@@ -52,7 +52,7 @@ fn a_sweep_for_scripts_reports_every_trial_and_the_best() {
         best["command"]
             .as_str()
             .unwrap()
-            .starts_with("inkling train --data"),
+            .starts_with("inkling train --preset quick --data"),
         "{best}"
     );
     assert!(home.path().join("here/journal.jsonl").is_file());

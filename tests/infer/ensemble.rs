@@ -231,6 +231,7 @@ fn models_of_different_things_are_no_ensemble() {
     let digits = write(folder.path(), ModelKind::Mlp, 1, 1.0);
     let mut other = ModelFile::load(&digits).unwrap();
     other.card.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist));
+    other.card.labels = Classes::Hiragana;
     let path = folder.path().join("kana.safetensors");
     std::fs::write(&path, other.to_bytes(WeightFormat::F32).unwrap()).unwrap();
     let refused = Classifier::open_ensemble(&Ensemble {

@@ -250,7 +250,6 @@ fn a_path_with_a_plus_is_looked_for_only_where_a_person_types_it() {
         ("\"mnist+builtin\"", 2),
         ("\"/some/folder\"", 1),
         ("[\"mnist\", \"c++\"]", 2),
-        ("\"c++\"", 1),
     ] {
         assert_eq!(
             serde_json::from_str::<DataSpec>(text)

@@ -110,7 +110,7 @@ fn what_cannot_be_read_is_ignored_and_what_can_be_is_fit_to_be_shown() {
         );
         assert!(store.list()[0].summary.is_ok());
     }
-    let hostile = serde_json::json!({"name": format!("  a\n\u{202e}b {}", "é".repeat(90)), "note": "\u{1b}[31mred\tand  more ", "of later": 1});
+    let hostile = serde_json::json!({"name": format!("  a\n\u{202e}b {}", "é".repeat(90)), "note": "\u{1b}[31mred\tand  more ", "starred": false});
     fs::write(&file, hostile.to_string()).unwrap();
     let read = annotated(&store, &folder);
     assert_eq!(read.name, format!("a b {}", "é".repeat(56)));

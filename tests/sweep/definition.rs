@@ -125,7 +125,7 @@ fn each_mistake_in_a_definition_has_a_sentence() {
         ),
         (
             with(&["model=mlp,vgg"], &|_| {}),
-            "vgg is not a value of model.",
+            "vgg is not a value of network.",
         ),
         (with(&["model=1..3"], &|_| {}), "names and have no range"),
         (

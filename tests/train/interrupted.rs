@@ -1,8 +1,8 @@
 //! A run resumed from a checkpoint computes what it would have computed uninterrupted.
 
-use inkling::records::{RunPosition, StepCurve};
+use inkling::records::RunPosition;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use inkling::train::{Checkpoint, CheckpointCard, TrainedModel};
+use inkling::train::{Checkpoint, TrainedModel};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{resume, square_set, train};
@@ -226,21 +226,4 @@ fn an_interrupted_run_completes_its_step_and_hands_over_a_checkpoint() {
         );
         assert_eq!(resumed.summary.epochs.len(), 2);
     }
-}
-
-#[test]
-fn a_checkpoint_without_a_curve_can_be_read() {
-    let mut watcher = Watcher::default();
-    train(&config(ModelKind::Mlp), &square_set(240, 0), &mut watcher).unwrap();
-    let card = &watcher.checkpoints[0].card;
-    let mut older = serde_json::to_value(card).unwrap();
-    assert!(older.as_object_mut().unwrap().remove("curve").is_some());
-    let read: CheckpointCard = serde_json::from_value(older).unwrap();
-    assert_eq!(
-        read,
-        CheckpointCard {
-            curve: StepCurve::default(),
-            ..card.clone()
-        }
-    );
 }

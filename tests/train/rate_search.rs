@@ -216,5 +216,5 @@ fn settings_that_cannot_be_are_refused() {
         &data,
     )
     .unwrap_err();
-    assert!(refused.code == Code::Config);
+    assert_eq!(refused.code, Code::BatchLargerThanSet { images: 100 });
 }

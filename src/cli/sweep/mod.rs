@@ -13,6 +13,7 @@ use super::machines::Machines;
 use super::output::{Output, note};
 use super::{devices, train};
 use crate::engine::{EngineSettings, RunsTarget, this_machine};
+use crate::problem::Explain;
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
 use crate::sweep::{
     Asha, Definition, DefinitionError, DefinitionFile, Ending, SamplerKind, SettingRange, Sweep,
@@ -322,7 +323,7 @@ pub fn failure(problems: &[DefinitionError]) -> Failure {
     Failure::Usage(
         problems
             .iter()
-            .map(ToString::to_string)
+            .map(|problem| problem.message().to_string())
             .collect::<Vec<_>>()
             .join("\n"),
     )

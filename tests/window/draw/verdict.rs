@@ -246,7 +246,8 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
         request,
         prediction: Ok(Box::new(fake_engine::prediction(&ink))),
     };
-    app.on_event(answer(asked[0].0));
+    engine.send(answer(asked[0].0));
+    app.poll();
     assert!(app.draw.prediction().is_some());
     let next = classified(&engine.listen());
     assert_eq!(next.len(), 1);
