@@ -7,7 +7,7 @@ use inkling::nn::onnx::proto::{
     TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, attribute_type,
     data_type,
 };
-use inkling::nn::onnx::{OnnxGraph, SUPPORTED_OPERATORS};
+use inkling::nn::onnx::{OnnxGraph, SUPPORTED};
 use inkling::nn::{Mode, Net};
 use inkling::records::Normalization;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -177,9 +177,9 @@ fn node(
     values: &[String],
     weights: &mut Vec<TensorProto>,
 ) -> Result<NodeProto> {
-    let operators = choices.choose(&SUPPORTED_OPERATORS)?;
+    let operators: Vec<&str> = choices.choose(&SUPPORTED)?.split(' ').collect();
     let mut node = NodeProto {
-        op_type: (*choices.choose(operators)?).to_owned(),
+        op_type: (*choices.choose(&operators)?).to_owned(),
         ..NodeProto::default()
     };
     for index in 0..choices.int_in_range(1..=5)? {

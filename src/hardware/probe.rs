@@ -154,7 +154,7 @@ fn disk_free(path: &Path) -> Option<u64> {
 
 /// How long `sysctl` may take.
 #[cfg(target_os = "macos")]
-const SYSCTL_LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
+const SYSCTL_LIMIT: Duration = Duration::from_secs(2);
 
 pub fn probe_cpu() -> Cpu {
     let system =
@@ -232,7 +232,7 @@ fn core_kinds() -> Option<(u32, u32)> {
 #[cfg(target_os = "macos")]
 fn core_kinds() -> Option<(u32, u32)> {
     let count = |level: &str| -> Option<u32> {
-        let mut sysctl = std::process::Command::new("sysctl");
+        let mut sysctl = Command::new("sysctl");
         sysctl.args(["-n", &format!("hw.{level}.physicalcpu")]);
         run_within(sysctl, SYSCTL_LIMIT).ok()?.0.trim().parse().ok()
     };

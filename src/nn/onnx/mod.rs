@@ -11,4 +11,4 @@ pub mod proto;
 pub mod wire;
 
 pub use graph::OnnxGraph;
-pub use operators::MAX_OPERATORS;
+pub use operators::{MAX_OPERATORS, SUPPORTED};
