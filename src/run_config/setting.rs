@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use super::settings::Setting;
+use super::widths::{MAX_LAYERS, MAX_WIDTH};
 use super::{CnnLayers, DataSpec, Range, RunConfig, UnknownChoice, Widths};
 use crate::text::format::plain;
 use crate::text::visible;
@@ -333,8 +334,10 @@ impl Value for Widths {
     }
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: super::NotWidths| {
-            format!("widths such as 128-64, or default ({error})")
+        text.parse().map_err(|_| {
+            format!(
+                "1 to {MAX_LAYERS} whole numbers from 1 to {MAX_WIDTH}, such as 128-64, or default"
+            )
         })
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{CnnLayers, ModelKind};
 
 /// The most hidden layers whose width can be chosen.
-const MAX_LAYERS: usize = 8;
+pub(super) const MAX_LAYERS: usize = 8;
 /// The widest layer.
 pub const MAX_WIDTH: u16 = 2048;
 /// The hidden layers that an MLP can have.

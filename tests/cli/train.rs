@@ -103,7 +103,7 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
     for (arguments, said) in [
         (
             "1 --widths 24,0",
-            "is not a list of 1 to 8 whole numbers from 1 to 2048",
+            "choose 1 to 8 whole numbers from 1 to 2048",
         ),
         (
             "1 --network lenet --widths 24",

@@ -116,7 +116,11 @@ fn what_is_no_value_of_a_setting_is_refused_with_what_is_wanted() {
         (Setting::LearningRate, "NaN", "a number"),
         (Setting::LearningRate, "off", "a number"),
         (Setting::Nesterov, "yes", "on or off"),
-        (Setting::Widths, "0", "widths such as 128-64, or default"),
+        (
+            Setting::Widths,
+            "0",
+            "1 to 8 whole numbers from 1 to 2048, such as 128-64, or default",
+        ),
     ] {
         assert_eq!(setting.set(&mut config, text), Err(wanted.to_owned()));
     }

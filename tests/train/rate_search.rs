@@ -216,5 +216,5 @@ fn settings_that_cannot_be_are_refused() {
         &data,
     )
     .unwrap_err();
-    assert_eq!(refused.code, Code::BatchLargerThanSet { images: 100 });
+    assert_eq!(refused.code, Code::BatchLargerThanSet { images: 90 });
 }

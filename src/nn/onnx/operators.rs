@@ -113,7 +113,7 @@ impl<'a> Operator<'a> {
                 _ => {}
             }
         }
-        let known = [NO_LARGER, BROADCAST, OTHERS]
+        let known = SUPPORTED
             .iter()
             .any(|operators| is_among(operator.op_type, operators));
         if !known || !["", "ai.onnx"].contains(&domain) {
