@@ -16,7 +16,7 @@ use super::jobs::Jobs;
 use super::my_digits::Collection;
 use super::notice::{Notice, Offer, Severity};
 use super::settings::{Autosave, Settings};
-use super::sweeps::ExecutorFactory;
+use super::sweeps::{ExecutorFactory, SweepRequests};
 use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
@@ -74,8 +74,8 @@ pub struct Ctx {
     /// What features want of the engine and of each other; carried out when the action or event in
     /// hand is.
     pub(in crate::window) requests: VecDeque<Request>,
-    /// True while a sweep is in progress.
-    pub(in crate::window) sweeping: bool,
+    /// What the thread of the sweep in progress is asked for; `None` without a sweep.
+    pub(in crate::window) sweep: Option<Arc<SweepRequests>>,
     pub settings: Settings,
     pub(in crate::window) autosave: Autosave,
     pub config: RunConfig,
@@ -115,7 +115,7 @@ impl Ctx {
 
     /// True while a sweep is in progress.
     pub const fn is_sweeping(&self) -> bool {
-        self.sweeping
+        self.sweep.is_some()
     }
 
     /// True while the engine is busy, so that replacing it would lose work.

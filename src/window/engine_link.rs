@@ -117,7 +117,7 @@ impl App {
     /// Waits at most this long for the newest drawing to be recognised, and says whether it has
     /// been. Does not wait while a job keeps the engine busy.
     pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
-        let limit = if self.ctx.jobs.is_empty() && !self.ctx.is_training() {
+        let limit = if self.ctx.jobs.is_empty() {
             limit
         } else {
             Duration::ZERO
@@ -133,23 +133,21 @@ impl App {
                 Ok(Some(event)) => {
                     self.ctx.engine.responded = true;
                     self.on_event(event);
-                    self.settle();
                 }
                 Ok(None) => break,
                 Err(_) => self.engine_disconnected(),
             }
+            self.settle();
         }
         !self.draw.is_behind(&self.ctx)
     }
 
     /// Carries out what features want of the engine and of each other.
     pub(super) fn settle(&mut self) {
-        loop {
-            self.ctx.sweeping = self.sweeps.is_active();
-            match self.ctx.requests.pop_front() {
-                Some(Request::Send(command)) => self.send_now(*command),
-                Some(Request::Prepare { before }) => self.screen_changed(before),
-                None => return,
+        while let Some(request) = self.ctx.requests.pop_front() {
+            match request {
+                Request::Send(command) => self.send_now(*command),
+                Request::Prepare { before } => self.screen_changed(before),
             }
         }
     }

@@ -66,7 +66,7 @@ impl App {
                 wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
                 collection: None,
                 requests: VecDeque::new(),
-                sweeping: false,
+                sweep: None,
                 autosave: Autosave::new(settings.clone()),
                 config: settings.config.clone(),
                 settings,

@@ -39,6 +39,13 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         assert!(varied.any(|setting| setting == Setting::LearningRate));
         window.keys(Modifiers::COMMAND, Key::Enter);
         window.until(is_complete);
+        // The list of sweeps knows of it, too.
+        window.until(|app| {
+            app.sweeps
+                .listed
+                .as_ref()
+                .is_some_and(|listed| listed.len() == 1)
+        });
         let view = shown(window.app());
         assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
         let (steps, best) = (view.best_so_far(), view.best().unwrap().clone());

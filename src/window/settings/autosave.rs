@@ -94,7 +94,7 @@ impl App {
     /// goes.
     pub fn close(&mut self) {
         self.apply(Action::Train(TrainAction::Stop));
-        self.sweeps.interrupt_sweep();
+        self.sweeps.interrupt_sweep(&self.ctx);
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
         while (self.ctx.is_training()

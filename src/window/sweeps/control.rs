@@ -8,7 +8,7 @@ use super::action::SweepAction;
 use super::form::SweepForm;
 use super::state::{SweepPhase, SweepView};
 use super::thread;
-use super::thread::{LoadedSweep, Requests, SweepNews};
+use super::thread::{LoadedSweep, SweepNews, SweepRequests};
 use crate::engine::EngineSettings;
 use crate::problem::{Explain, Message};
 use crate::sweep::{Sweep, SweepError};
@@ -31,8 +31,8 @@ impl App {
             }
             SweepAction::Reset => self.sweeps.form = Some(SweepForm::usual(&self.ctx.config)),
             SweepAction::Start => self.start_sweep(),
-            SweepAction::Pause => self.sweeps.ask_sweep(SweepPhase::Pausing),
-            SweepAction::Stop => self.sweeps.ask_sweep(SweepPhase::Stopping),
+            SweepAction::Pause => self.sweeps.ask_sweep(&self.ctx, SweepPhase::Pausing),
+            SweepAction::Stop => self.sweeps.ask_sweep(&self.ctx, SweepPhase::Stopping),
             SweepAction::Resume(folder) => self.sweeps.resume_sweep(&mut self.ctx, &folder, None),
             SweepAction::Extend(folder, more) => {
                 self.sweeps.resume_sweep(&mut self.ctx, &folder, Some(more));
@@ -108,7 +108,7 @@ impl App {
                 .show_notice(Severity::Info, Message::sending(&upload)),
             SweepNews::Ended(loaded, error) => self.sweep_ended(*loaded, error.as_ref()),
             SweepNews::Failed(error) => {
-                self.sweeps.requests = None;
+                self.ctx.sweep = None;
                 self.sweeps.shown = None;
                 self.ctx.show_notice(Severity::Error, error.message());
                 self.ctx.list_sweeps();
@@ -127,7 +127,7 @@ impl App {
     }
 
     fn sweep_ended(&mut self, loaded: LoadedSweep, error: Option<&SweepError>) {
-        self.sweeps.requests = None;
+        self.ctx.sweep = None;
         let selected = self.sweeps.shown.as_ref().and_then(|view| view.selected);
         let phase = match error {
             Some(error) => SweepPhase::Failed(error.message()),
@@ -240,8 +240,8 @@ impl Sweeps {
         }
         ctx.go_to(Screen::Sweep);
         self.shown = Some(view);
-        let requests = Arc::new(Requests::default());
-        self.requests = Some(Arc::clone(&requests));
+        let requests = Arc::new(SweepRequests::default());
+        ctx.sweep = Some(Arc::clone(&requests));
         let (make, host) = (Arc::clone(&ctx.deps.executor), ctx.engine.usual_host());
         // Nobody watches what a single trial makes of images.
         let settings = EngineSettings {
@@ -258,12 +258,12 @@ impl Sweeps {
         });
     }
 
-    fn ask_sweep(&mut self, phase: SweepPhase) {
+    fn ask_sweep(&mut self, ctx: &Ctx, phase: SweepPhase) {
         let running = self
             .shown
             .as_mut()
             .filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
-        if let (Some(view), Some(requests)) = (running, &self.requests) {
+        if let (Some(view), Some(requests)) = (running, &ctx.sweep) {
             requests
                 .for_good
                 .store(phase == SweepPhase::Stopping, Ordering::Relaxed);
@@ -273,7 +273,7 @@ impl Sweeps {
     }
 
     /// Interrupts the sweep in progress, so that it can be resumed: for the end of this process.
-    pub(in crate::window) fn interrupt_sweep(&mut self) {
-        self.ask_sweep(SweepPhase::Pausing);
+    pub(in crate::window) fn interrupt_sweep(&mut self, ctx: &Ctx) {
+        self.ask_sweep(ctx, SweepPhase::Pausing);
     }
 }

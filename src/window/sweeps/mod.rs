@@ -17,10 +17,9 @@ use crate::sweep::SweepEntry;
 pub use action::SweepAction;
 pub use form::{SettingRow, SweepField, SweepForm, SweepProblem};
 pub use state::{SweepPhase, SweepView};
-pub use thread::{ExecutorFactory, LoadedSweep, SweepNews};
+pub use thread::{ExecutorFactory, LoadedSweep, SweepNews, SweepRequests};
 
 use self::tested::TestRun;
-use self::thread::Requests;
 
 #[derive(Debug, Default)]
 pub struct Sweeps {
@@ -31,15 +30,6 @@ pub struct Sweeps {
     pub shown: Option<SweepView>,
     /// Those in Inkling's folder, newest first, once listed.
     pub listed: Option<Vec<SweepEntry>>,
-    /// What the thread of the sweep in progress is asked for.
-    requests: Option<std::sync::Arc<Requests>>,
     /// The run that is to tell the test accuracy of a trial's settings.
     testing: Option<TestRun>,
-}
-
-impl Sweeps {
-    /// True while a sweep is in progress.
-    pub fn is_active(&self) -> bool {
-        self.shown.as_ref().is_some_and(SweepView::is_active)
-    }
 }

@@ -22,7 +22,7 @@ pub type ExecutorFactory =
 const UPDATE_INTERVAL: f64 = 0.25;
 
 #[derive(Debug, Default)]
-pub struct Requests {
+pub struct SweepRequests {
     /// To interrupt the sweep.
     pub interrupt: AtomicBool,
     /// To leave it at the trials that have ended by then.
@@ -80,7 +80,7 @@ impl From<&Sweep> for LoadedSweep {
 pub fn run(
     open: impl FnOnce() -> Result<Sweep, SweepError>,
     executor: impl FnOnce(u32) -> Box<dyn Executor>,
-    requests: &Requests,
+    requests: &SweepRequests,
     tell: &dyn Fn(SweepNews),
 ) {
     let mut sweep = match open() {
@@ -112,7 +112,7 @@ pub fn run(
 
 /// Collects what changes between two updates of the window.
 struct Watch<'t> {
-    requests: &'t Requests,
+    requests: &'t SweepRequests,
     tell: &'t dyn Fn(SweepNews),
     changed: BTreeMap<u32, Trial>,
     /// The trials in progress and the seconds at the last update.

@@ -68,7 +68,7 @@ impl App {
         if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
-        self.sweeps.interrupt_sweep();
+        self.sweeps.interrupt_sweep(&self.ctx);
         self.ctx.engine.ending = true;
         self.ctx.engine.handle.send(Command::Interrupt);
     }
