@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{exits, keys, objects, run, says, stderr, stdout, succeed};
+use super::{exits, fails, keys, objects, run, says, stderr, stdout, succeed};
 
 /// The model that comes with Inkling, as a file in `home`.
 fn starter(home: &std::path::Path) -> &'static str {
@@ -176,17 +176,7 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
         ),
     ] {
         let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains(word),
-            "{arguments:?} does not say {word:?}: {}",
-            stderr(&output)
-        );
+        fails(&output, 1, word, &arguments);
     }
     assert_eq!(
         fs::read_to_string(home.path().join("Cargo.toml")).unwrap(),

@@ -109,6 +109,17 @@ fn says(output: &Output, words: &str) {
     assert!(stderr(output).contains(words), "{}", stderr(output));
 }
 
+/// Checks that a command with these arguments ended with this status and these words.
+#[track_caller]
+fn fails(output: &Output, status: i32, words: &str, arguments: &dyn std::fmt::Debug) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    assert!(
+        said.contains(words),
+        "{arguments:?} does not say {words:?}: {said}"
+    );
+}
+
 fn json_file(path: impl AsRef<Path>) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use super::{Words, exits, objects, run, stderr, stdout, succeed, words};
+use super::{Words, exits, fails, objects, run, stderr, stdout, succeed, words};
 use crate::support::write_idx_set;
 
 const SPACE: [&str; 4] = [
@@ -211,17 +211,7 @@ fn mistakes_are_bad_usage_with_a_sentence() {
         ),
     ] {
         let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(2),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains(words),
-            "{arguments:?} does not say {words:?}: {}",
-            stderr(&output)
-        );
+        fails(&output, 2, words, &arguments);
     }
     for (arguments, words) in [
         ("sweep --resume", "There is no sweep to resume"),
@@ -237,16 +227,6 @@ fn mistakes_are_bad_usage_with_a_sentence() {
         ),
     ] {
         let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains(words),
-            "{arguments:?} does not say {words:?}: {}",
-            stderr(&output)
-        );
+        fails(&output, 1, words, &arguments);
     }
 }

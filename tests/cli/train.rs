@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Words, exits, json_file, keys, objects, run, says, stderr, stdout, succeed, words};
+use super::{
+    Words, exits, fails, json_file, keys, objects, run, says, stderr, stdout, succeed, words,
+};
 use crate::support::write_idx_set;
 
 const QUICK: [&str; 6] = ["train", "--data", "set", "--preset", "quick", "--epochs"];
@@ -123,17 +125,7 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
         ),
     ] {
         let refused = train(&home, arguments);
-        assert_eq!(
-            refused.status.code(),
-            Some(2),
-            "{arguments:?}: {}",
-            stderr(&refused)
-        );
-        assert!(
-            stderr(&refused).contains(said),
-            "{arguments:?}: {}",
-            stderr(&refused)
-        );
+        fails(&refused, 2, said, &arguments);
     }
 }
 
@@ -180,17 +172,7 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
         ),
     ] {
         let refused = train(&home, arguments);
-        assert_eq!(
-            refused.status.code(),
-            Some(2),
-            "{arguments:?}: {}",
-            stderr(&refused)
-        );
-        assert!(
-            stderr(&refused).contains(said),
-            "{arguments:?}: {}",
-            stderr(&refused)
-        );
+        fails(&refused, 2, said, &arguments);
     }
 }
 

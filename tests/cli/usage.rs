@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{exits, run, says, stderr, stdout, succeed, words};
+use super::{exits, fails, run, says, stderr, stdout, succeed, words};
 
 #[test]
 fn bad_usage_ends_with_status_2_and_says_why() {
@@ -133,17 +133,7 @@ fn options_that_contradict_each_other_are_refused() {
         ),
     ] {
         let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(2),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains(words),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+        fails(&output, 2, words, &arguments);
     }
     assert!(!home.path().join("sweeps").exists(), "no sweep was begun");
 }
