@@ -1,4 +1,4 @@
-//! The licences of the packages Inkling is built from, gathered from their folders.
+//! The licenses of the packages Inkling is built from, gathered from their folders.
 //!
 //! A failure does not fail the build: the text says so instead, and the check of the packages
 //! notices.
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::packages::{folder, string};
 
-/// Names of files with licences begin with these.
+/// Names of files with licenses begin with these.
 const NAMES: [&str; 7] = [
     "licen",
     "copying",
@@ -70,7 +70,7 @@ fn package(metadata: &Value) -> Package {
     }
 }
 
-/// The texts in a package's folder; of two licences to choose from, the MIT one where it is among
+/// The texts in a package's folder; of two licenses to choose from, the MIT one where it is among
 /// them.
 fn texts(folder: &Path, licence: &str) -> Vec<String> {
     let mut files: Vec<PathBuf> = FOLDERS

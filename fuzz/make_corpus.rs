@@ -201,7 +201,7 @@ fn add_images(add: &impl Fn(&str, &str, &[u8])) {
     }) {
         let mut bytes = Cursor::new(Vec::new());
         let image: DynamicImage = image;
-        // GIF has no grey.
+        // GIF has no gray.
         if image.write_to(&mut bytes, *format).is_ok() {
             add(
                 "image",

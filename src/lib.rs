@@ -1,5 +1,5 @@
 //! Inkling: train a digit classifier on your own machine, then draw a digit and watch it being
-//! recognised.
+//! recognized.
 //!
 //! `ARCHITECTURE.md` has the map: what each module owns, what it must not know, and where something
 //! is added.

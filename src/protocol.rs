@@ -57,9 +57,9 @@ pub enum Command {
         /// A new folder in this one instead of where it was to go.
         folder: Option<PathBuf>,
     },
-    /// Choose the model that recognises drawings.
+    /// Choose the model that recognizes drawings.
     UseModel(ModelRef),
-    /// Choose where models recognise drawings once they have finished learning: the CPU, or one of
+    /// Choose where models recognize drawings once they have finished learning: the CPU, or one of
     /// these devices, best first. They are compared with the CPU now and for every further model,
     /// whenever no job runs; until then the CPU is used.
     ChooseInferenceDevice {
@@ -68,7 +68,7 @@ pub enum Command {
         /// Those that may be used besides the CPU.
         usable: Vec<DeviceChoice>,
     },
-    /// Recognise one drawing; when several wait, only the latest is looked at.
+    /// Recognize one drawing; when several wait, only the latest is looked at.
     Classify {
         /// Returned with the prediction.
         request: u64,
@@ -77,7 +77,7 @@ pub enum Command {
         /// The steps that make an image of it.
         steps: Steps,
     },
-    /// Recognise several drawings with the model in use, at once: a few dozen at a time, so that
+    /// Recognize several drawings with the model in use, at once: a few dozen at a time, so that
     /// nothing else waits.
     ClassifyAll {
         /// Returned with the answers.
@@ -259,9 +259,9 @@ pub enum Event {
         kept: Result<(), Problem>,
     },
     /// Training: the run has ended, but could not be saved. It waits, and tries again every few
-    /// seconds. [`Command::Cancel`] ends it with [`EngineError::Interrupted`] if it has a checkpoint.
-    /// If it has none, what can be saved is saved before it ends ([`Event::Rescued`]); if nothing
-    /// can be, this event follows again.
+    /// seconds. [`Command::Cancel`] ends it with [`EngineError::Interrupted`] if it has a
+    /// checkpoint. If it has none, what can be saved is saved before it ends ([`Event::Rescued`]);
+    /// if nothing can be, this event follows again.
     NotSaved {
         /// The run.
         run: JobId,
@@ -287,7 +287,7 @@ pub enum Event {
         /// What.
         intervention: Intervention,
     },
-    /// Training: what the weights were initialised from, where those are statistics of the training
+    /// Training: what the weights were initialized from, where those are statistics of the training
     /// images. Sent before the first step.
     Initialized {
         /// The run.
@@ -328,18 +328,18 @@ pub enum Event {
         /// The batch size and its time.
         row: TimeToAccuracy,
     },
-    /// From now on this model recognises drawings.
+    /// From now on this model recognizes drawings.
     ModelInUse(ModelInfo),
-    /// Where the model recognises drawings from now on, and what that rests on.
+    /// Where the model recognizes drawings from now on, and what that rests on.
     InferenceDevice(DeviceComparison),
-    /// A drawing was recognised, or could not be.
+    /// A drawing was recognized, or could not be.
     Classified {
         /// From the command.
         request: u64,
         /// The outcome.
         prediction: Result<Box<Prediction>, Problem>,
     },
-    /// Several drawings were recognised, or could not be.
+    /// Several drawings were recognized, or could not be.
     ClassifiedAll {
         /// From the command.
         request: u64,

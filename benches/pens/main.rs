@@ -1,4 +1,4 @@
-//! How well models recognise what people wrote with real pens: `cargo bench --bench pens -- MODEL…`
+//! How well models recognize what people wrote with real pens: `cargo bench --bench pens -- MODEL…`
 //! prints, for each model and as their mean, the accuracy on the ink of a development set, by form,
 //! on images drawn from it with thin and thick pens, and how well digits are distinguished from
 //! letters. `--every N` takes one drawing in N, `--sheet FILE` saves a sheet of the mistakes.

@@ -1,4 +1,4 @@
-//! A table of images, labelled or not, gzipped or not.
+//! A table of images, labeled or not, gzipped or not.
 #![no_main]
 
 use std::io::Cursor;

@@ -1,6 +1,6 @@
-//! Measuring this machine: matrix products, memory, every network's training step, data, optimisers
+//! Measuring this machine: matrix products, memory, every network's training step, data, optimizers
 //! and recognition, and the same network in plain candle; and the files the reports are saved in.
-//! What trains and recognises is measured itself, not a copy of it. Does not depend on windows,
+//! What trains and recognizes is measured itself, not a copy of it. Does not depend on windows,
 //! commands or events.
 
 mod budget;

@@ -85,7 +85,7 @@ pub(super) fn plain_candle(
     })
 }
 
-/// The network, its weights and its optimiser.
+/// The network, its weights and its optimizer.
 pub struct PlainCandle {
     conv1: Conv2d,
     conv2: Conv2d,
@@ -157,7 +157,7 @@ impl PlainCandle {
     }
 }
 
-/// `count` images of `split`, from `first`, as `[count, 1, 28, 28]`, normalised as ours are.
+/// `count` images of `split`, from `first`, as `[count, 1, 28, 28]`, normalized as ours are.
 fn images(split: &Split, first: usize, count: usize) -> Result<Tensor> {
     let pixels = split
         .images

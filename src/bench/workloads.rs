@@ -1,5 +1,5 @@
 //! What is measured besides training steps: the peak rates of this machine in large matrix products
-//! and memory copies, the data pipeline, optimisers, and recognition.
+//! and memory copies, the data pipeline, optimizers, and recognition.
 
 use std::time::Duration;
 
@@ -182,7 +182,7 @@ const UPDATED: ModelKind = ModelKind::ConvNet;
 /// Images that Langevin dynamics' noise is scaled by, as many as MNIST trains on.
 const IMAGES: u64 = 60_000;
 
-/// How long an update by each optimiser takes on all threads.
+/// How long an update by each optimizer takes on all threads.
 pub(super) fn updates(
     budget: &mut BenchBudget<'_>,
     seconds: f64,

@@ -1,4 +1,4 @@
-//! Labelled images in memory: one byte per pixel, for a whole run; what their labels stand for, how
+//! Labeled images in memory: one byte per pixel, for a whole run; what their labels stand for, how
 //! they are split, and their checksums.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const ONE_IN_FOR_TEST: usize = 7;
 /// Bytes that are hashed in one piece; pieces are hashed on all cores.
 const PIECE: usize = 1 << 20;
 
-/// Labelled images.
+/// Labeled images.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// 784 pixels for each label, one image after the other.

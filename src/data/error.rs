@@ -45,7 +45,7 @@ pub enum DataError {
         /// What it claims.
         reason: String,
     },
-    /// A folder or file has no labelled images that Inkling understands.
+    /// A folder or file has no labeled images that Inkling understands.
     #[error(
         "{path} does not contain a data set in a supported format: {}",
         sentence(reason)

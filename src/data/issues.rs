@@ -115,7 +115,7 @@ impl Issue {
         }
     }
 
-    /// Where one of its images is: "Training image 52 (from 0), labelled 7".
+    /// Where one of its images is: "Training image 52 (from 0), labeled 7".
     pub fn place_of(&self, example: &Example) -> String {
         let part = if self.part == Part::Training {
             "Training"
@@ -284,7 +284,7 @@ fn is_blank(pixels: &[u8]) -> bool {
     high - low < CONTRAST
 }
 
-/// Whether more than half of the pixels at the edge are lighter than middle grey.
+/// Whether more than half of the pixels at the edge are lighter than middle gray.
 fn has_light_edge(pixels: &[u8]) -> bool {
     let last = SIDE - 1;
     let edge =

@@ -256,7 +256,7 @@ impl MyDigits {
     }
 }
 
-/// The drawings of an ink file, each of which must be labelled with a digit.
+/// The drawings of an ink file, each of which must be labeled with a digit.
 pub fn labelled_drawings(path: &Path) -> Result<Vec<KeptDrawing>, DataError> {
     let mut drawings = Vec::new();
     for entry in read_ink_file(path).map_err(as_data_error)? {

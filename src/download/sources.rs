@@ -1,4 +1,4 @@
-//! Where data sets are published, and how their files are recognised.
+//! Where data sets are published, and how their files are recognized.
 
 use std::fmt;
 use std::str::FromStr;
@@ -296,7 +296,7 @@ impl fmt::Debug for Mirror {
 impl FromStr for Mirror {
     type Err = DownloadError;
 
-    /// An address over HTTPS, or over HTTP as within a school: files are recognised by their
+    /// An address over HTTPS, or over HTTP as within a school: files are recognized by their
     /// digests in any case. A user and a password may stand before the host.
     fn from_str(text: &str) -> Result<Self, DownloadError> {
         let wrong = || DownloadError::Address {

@@ -1,4 +1,4 @@
-//! How an engine opens devices: for a run, and for a model that recognises drawings. A trait, so
+//! How an engine opens devices: for a run, and for a model that recognizes drawings. A trait, so
 //! that tests can put others in their place.
 
 use std::fmt::Debug;

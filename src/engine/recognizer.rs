@@ -1,4 +1,4 @@
-//! Recognising drawings: with which model, on which device, and only the latest of those that wait.
+//! Recognizing drawings: with which model, on which device, and only the latest of those that wait.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::protocol::EngineError;
 use crate::protocol::Event;
 use crate::records::{DrawingAnswer, JobId, ModelRef};
 
-/// What is to be recognised.
+/// What is to be recognized.
 pub(super) enum Waiting {
     Drawing(Ink, Steps),
     Number(Ink, Steps),
@@ -54,7 +54,7 @@ impl Recognizer {
         recognizer
     }
 
-    /// A drawing to recognise; one that still waits is forgotten.
+    /// A drawing to recognize; one that still waits is forgotten.
     pub fn submit(&mut self, request: u64, what: Waiting) {
         self.waiting = Some((request, what));
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Raised whenever commands, events or settings change.
 const PROTOCOL: u32 = 1;
 const MAGIC: [u8; 8] = *b"INKLING\n";
-/// Longer frames are refused: the longest, 10,000 drawings that are recognised together, has a few
+/// Longer frames are refused: the longest, 10,000 drawings that are recognized together, has a few
 /// megabytes.
 const MAX_FRAME: usize = 64 << 20;
 

@@ -63,7 +63,7 @@ impl Graph<'_> {
 
     /// The exact form, with the error function: `h + h · erf(x / √2)` with `h = x / 2`. As
     /// `x · (1 + erf(x / √2)) / 2`, `OpenVINO` takes it for one operator, which it moves before max
-    /// pooling; and `OpenCV` crashes on it behind a normalisation.
+    /// pooling; and `OpenCV` crashes on it behind a normalization.
     fn gelu(&mut self, name: &str) {
         let sqrt_2 = self
             .weights

@@ -1,6 +1,6 @@
-//! What the hardware means for training: its items as lines of text, which devices and precisions are
-//! available, why the others are not, notes on those that are, and recommended settings. All such
-//! reasons are worded here.
+//! What the hardware means for training: its items as lines of text, which devices and precisions
+//! are available, why the others are not, notes on those that are, and recommended settings. All
+//! such reasons are worded here.
 
 use super::Hardware;
 use crate::device::HAS_CUDA;
@@ -190,7 +190,7 @@ pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<
     }
 }
 
-/// Whether drawings can be recognised on this device; otherwise why not, as a sentence. Recognition
+/// Whether drawings can be recognized on this device; otherwise why not, as a sentence. Recognition
 /// needs no gradients.
 pub fn inference_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
     match device {

@@ -161,7 +161,7 @@ pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[Convolution]>) -
 }
 
 /// Which of several networks these are the weights of: with its usual activations and
-/// normalisations, the one that recognises digits best. Weights that were trained on other digits
+/// normalizations, the one that recognizes digits best. Weights that were trained on other digits
 /// than the built-in ones may do better on these in another network, so that `more_images` counts
 /// where there is any.
 pub fn choose_network(
@@ -204,7 +204,7 @@ pub fn choose_network(
             .collect();
         doubt(ModelKind::Cnn, &others, best, false)
     });
-    // Where digits are not recognised, the most accurate network is one of chance.
+    // Where digits are not recognized, the most accurate network is one of chance.
     let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
         best.clone()
     } else {
@@ -236,7 +236,7 @@ fn candidate(reading: Reading, values: &[Vec<f32>]) -> Candidate<'_> {
     )
 }
 
-/// Tries every network with every activation and normalisation that is not given on a few images,
+/// Tries every network with every activation and normalization that is not given on a few images,
 /// and the best of them on all.
 fn try_networks(
     networks: &[Network],

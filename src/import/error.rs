@@ -46,7 +46,7 @@ pub enum ImportError {
     /// Inkling wrote it, but its model cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// What was recognised could not be tried out.
+    /// What was recognized could not be tried out.
     #[error("{}", .0.message.what)]
     Infer(#[from] Problem),
     /// A network could not be built of its weights.
@@ -115,7 +115,7 @@ pub struct Trials {
 impl Eq for Trials {}
 
 impl Trials {
-    /// A reading in words; only its normalisation where the network is imported as it is.
+    /// A reading in words; only its normalization where the network is imported as it is.
     pub fn describe(&self, reading: &Reading) -> String {
         if self.model.is_trainable() {
             reading.sentence()
@@ -140,7 +140,7 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// The network is recognised, but its weight of this name has numbers that are not finite.
+    /// The network is recognized, but its weight of this name has numbers that are not finite.
     pub const fn not_finite(model: ModelKind, name: String) -> Self {
         Self {
             closest: model,

@@ -1,5 +1,5 @@
-//! What a file has to be tried, weights of a network that Inkling builds or a network as a whole, and
-//! which readings of it are tried, the most usual first.
+//! What a file has to be tried, weights of a network that Inkling builds or a network as a whole,
+//! and which readings of it are tried, the most usual first.
 
 use super::ImportError;
 use super::identify::CLASSES;
@@ -10,7 +10,7 @@ use crate::nn::onnx::OnnxGraph;
 use crate::records::{Normalization, Reading, TriedActivation};
 use crate::run_config::{Activation, ModelKind, Network};
 
-/// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1,
+/// The usual normalizations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1,
 /// and pixels as they are.
 const NORMALIZATIONS: [Normalization; 4] = [
     Normalization::MNIST,
@@ -56,7 +56,7 @@ pub fn readings(
     readings
 }
 
-/// Where a network may differ from Inkling's, whatever its activation and normalisation.
+/// Where a network may differ from Inkling's, whatever its activation and normalization.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -115,7 +115,7 @@ impl Structure {
             let is_bare =
                 variants.is_some_and(Variants::has_bare_convolutions) && !after_convolutions;
             let is_normalised = variants.is_some_and(|variants| variants.pooling().1);
-            // What never falls has the same maximum before and after; batch normalisation may turn
+            // What never falls has the same maximum before and after; batch normalization may turn
             // a channel round.
             if is_bare || (!average_pooling && activation.is_monotone() && !is_normalised) {
                 return None;

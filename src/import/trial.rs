@@ -1,4 +1,4 @@
-//! Weights do not tell their activation and normalisation, nor how their network pools and pads.
+//! Weights do not tell their activation and normalization, nor how their network pools and pads.
 //! Each usual combination classifies digits that Inkling generates. Where that leaves doubt,
 //! nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
 //! without a word. The reading that is offered then is the one that is imported when it is
@@ -23,7 +23,7 @@ const SEED: u64 = 0x1196;
 const COMPARED: usize = 100;
 /// Networks whose probabilities all differ by less are the same.
 const SAME_PROBABILITY: f32 = 0.01;
-/// A less accurate model does not recognise digits, so that the most accurate combination says
+/// A less accurate model does not recognize digits, so that the most accurate combination says
 /// nothing.
 pub const MIN_ACCURACY: f64 = 0.5;
 
@@ -45,12 +45,12 @@ pub struct Decided {
     tried_on: TrialImages,
     /// The measurements, if they leave doubt.
     pub doubt: Option<Trials>,
-    /// True if activation and normalisation were both given, so that nothing was guessed but how
+    /// True if activation and normalization were both given, so that nothing was guessed but how
     /// the network pools and pads.
     given: bool,
 }
 
-/// A model with an activation and a normalisation, and how well it does.
+/// A model with an activation and a normalization, and how well it does.
 #[derive(Clone)]
 pub struct Trial {
     pub net: Net,
@@ -64,7 +64,7 @@ pub struct Trial {
     pub sure: bool,
 }
 
-/// The temperature of this network, fitted on digits; `None` if it does not recognise them.
+/// The temperature of this network, fitted on digits; `None` if it does not recognize them.
 pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32>, ImportError> {
     let digits = trial_digits(&mut progress.part(0.0, 0.5))?;
     let measured = measure(
@@ -157,8 +157,8 @@ pub fn find_normalization(
     )
 }
 
-/// Finds the activation and the normalisation, unless they are given. Where a network that learned
-/// from other images does not recognise enough of the built-in digits to tell, `more_images` may
+/// Finds the activation and the normalization, unless they are given. Where a network that learned
+/// from other images does not recognize enough of the built-in digits to tell, `more_images` may
 /// have such images.
 fn find_settings(
     candidate: Candidate<'_>,
@@ -201,7 +201,7 @@ fn find_settings(
     }
     let best = choose(model, &tried);
     let doubt = best.and_then(|best| doubt(model, &tried, best, false));
-    // Where digits are not recognised, the most accurate combination is one of chance.
+    // Where digits are not recognized, the most accurate combination is one of chance.
     let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
         Some(best) => best.clone(),
         None => try_reading(
@@ -329,7 +329,7 @@ impl Decided {
             &mut progress.part(0.8, 1.0),
         )?;
         // The detector changes no logits. Digits say nothing of how sure a network may be that does
-        // not recognise them.
+        // not recognize them.
         let fitted = if without.evaluation.accuracy >= MIN_ACCURACY {
             without.calibration(&digits.labels)
         } else {

@@ -1,4 +1,4 @@
-//! How the readings of weights do on labelled digits, and what that says.
+//! How the readings of weights do on labeled digits, and what that says.
 
 use super::readings::readings;
 use super::{Candidate, ImportError, TrialImages, Trials};
@@ -24,9 +24,9 @@ const CLEAR_GAIN: f64 = 0.005;
 /// and leaky `ReLU` are.
 const SAME: f64 = 0.98;
 /// A more usual reading is taken where the loss of the likeliest is no smaller share of its own:
-/// `ReLU` and `GELU` differ by less, normalisations by more.
+/// `ReLU` and `GELU` differ by less, normalizations by more.
 const AS_LIKELY: f32 = 0.9;
-/// A network that was trained fits its own temperature: the normalisation it was trained with needs
+/// A network that was trained fits its own temperature: the normalization it was trained with needs
 /// one that is nearer to 1 than another, by this much in logarithms. Labels that were smoothed, and
 /// images unlike those of the training, move it by less.
 const CLEAR_TEMPERATURE: f32 = 0.5;
@@ -35,7 +35,7 @@ const DEVIATIONS: f64 = 2.5;
 /// Readings that are listed where there is doubt.
 const LISTED: usize = 4;
 
-/// The least accuracy of a network without a hidden layer: none of those recognises much more than
+/// The least accuracy of a network without a hidden layer: none of those recognizes much more than
 /// 92 % of MNIST.
 const ENOUGH_FOR_LINEAR: f64 = 0.85;
 
@@ -226,7 +226,7 @@ pub fn enough(model: ModelKind) -> f64 {
 
 /// The reading to take: of those that Inkling can build and that are about as accurate as the best
 /// the likeliest one, or a more usual one that is as likely and gives the same answers, with the
-/// normalisation that fits how sure the network is. Where too few images are recognised, it is the
+/// normalization that fits how sure the network is. Where too few images are recognized, it is the
 /// most accurate one: how likely they are says nothing then.
 pub fn choose(model: ModelKind, tried: &[Tried]) -> Option<&Tried> {
     let own = || tried.iter().filter(|tried| tried.is_own());

@@ -47,7 +47,7 @@ impl Variants {
         }))
     }
 
-    /// Whether pooling layers are among them, and whether one is followed by batch normalisation.
+    /// Whether pooling layers are among them, and whether one is followed by batch normalization.
     pub fn pooling(&self) -> (bool, bool) {
         let pools = |layer: &Layer| matches!(layer, Layer::Conv { pool: true, .. });
         let normalised = self
@@ -57,7 +57,7 @@ impl Variants {
         (self.layers.iter().any(pools), normalised)
     }
 
-    /// Whether convolutions have neither an activation nor batch normalisation after them.
+    /// Whether convolutions have neither an activation nor batch normalization after them.
     pub fn has_bare_convolutions(&self) -> bool {
         self.layers.iter().any(|layer| {
             matches!(
@@ -72,7 +72,7 @@ impl Variants {
         })
     }
 
-    /// Whether the image itself is padded by a convolution without batch normalisation, as in
+    /// Whether the image itself is padded by a convolution without batch normalization, as in
     /// `LeNet`.
     pub fn pads_the_image(&self) -> bool {
         self.layers.first().is_some_and(
@@ -140,7 +140,7 @@ struct Forward<'a> {
     reading: &'a Reading,
     /// True before the first convolution.
     is_image: bool,
-    /// True where pooling was put off until after the batch normalisation that follows.
+    /// True where pooling was put off until after the batch normalization that follows.
     pool: bool,
 }
 

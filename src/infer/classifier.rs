@@ -61,9 +61,9 @@ fn ensemble_files(
         .collect::<Result<_, _>>()?)
 }
 
-/// Recognises digits with one model, on whichever device the model is.
+/// Recognizes digits with one model, on whichever device the model is.
 pub trait Classify: Send {
-    /// Classifies an image as models see it: 28x28 and normalised.
+    /// Classifies an image as models see it: 28x28 and normalized.
     fn classify(&self, image: Image) -> Result<Prediction, Problem>;
 
     /// Turns a drawing into an image with these steps and classifies it; the time in the prediction

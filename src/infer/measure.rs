@@ -1,4 +1,4 @@
-//! Evaluates a network on labelled images.
+//! Evaluates a network on labeled images.
 
 use super::calibration::fit_temperature;
 use super::outputs::{Outputs, Scores};

@@ -15,7 +15,7 @@ const NOT_A_DIGIT_ALONE: f32 = -1.4;
 ///
 /// Of all ways to put the pieces together, the one with the greatest sum of log-probabilities is
 /// taken (dynamic programming): each candidate's plausibility by its shape, and the model's
-/// probability of the digit that it would be. A single digit is recognised as
+/// probability of the digit that it would be. A single digit is recognized as
 /// [`Classify::classify`] does it.
 pub fn read_number(
     classifier: &(impl Classify + ?Sized),

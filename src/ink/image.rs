@@ -1,6 +1,6 @@
-//! Images: the 28x28 one that models take as input, grey ones of any size with the connected components
-//! of what stands out in them, and MNIST's frame, a 20x20 box in a 28x28 image, centred by mass. Strokes
-//! and photographs both end there.
+//! Images: the 28x28 one that models take as input, gray ones of any size with the connected
+//! components of what stands out in them, and MNIST's frame, a 20x20 box in a 28x28 image, centered
+//! by mass. Strokes and photographs both end there.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub const SIDE: usize = 28;
 /// Pixels of an image.
 pub const PIXELS: usize = SIDE * SIDE;
 
-/// A 28x28 grey image in rows from the top left; 0 is paper, 255 is full ink (MNIST's polarity).
+/// A 28x28 gray image in rows from the top left; 0 is paper, 255 is full ink (MNIST's polarity).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct Image([u8; PIXELS]);
@@ -31,7 +31,7 @@ impl Image {
         &self.0
     }
 
-    /// A PNG file of it: 8 bits of grey, white ink on black paper as in MNIST.
+    /// A PNG file of it: 8 bits of gray, white ink on black paper as in MNIST.
     pub fn to_png(&self) -> Vec<u8> {
         let mut bytes = std::io::Cursor::new(Vec::new());
         let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
@@ -83,7 +83,7 @@ impl TryFrom<&[u8]> for Image {
     }
 }
 
-/// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or
+/// A gray image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or
 /// ink from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrayImage {
@@ -182,7 +182,7 @@ impl GrayImage {
 pub(super) const BOX: usize = 20;
 /// Pixels between the box and the image's edge.
 pub(super) const MARGIN: usize = (SIDE - BOX) / 2;
-/// The centre of mass on both axes after centring, as a pixel index: MNIST's training images
+/// The center of mass on both axes after centring, as a pixel index: MNIST's training images
 /// average 14.0.
 const CENTRE: f32 = (SIDE / 2) as f32;
 
@@ -204,7 +204,7 @@ impl Coverage {
         self.moved([0, 0])
     }
 
-    /// Moves the centre of mass to the centre of the image, by whole pixels as MNIST does (no
+    /// Moves the center of mass to the center of the image, by whole pixels as MNIST does (no
     /// second resampling), and never so far that ink leaves the image. Without [`Step::Centring`],
     /// it stays where it is.
     pub fn centered(&self, steps: &Steps) -> Image {

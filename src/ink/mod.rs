@@ -1,4 +1,4 @@
-//! Ink: strokes, their rasteriser and the normalisation to the 28x28 image that every model takes
+//! Ink: strokes, their rasteriser and the normalization to the 28x28 image that every model takes
 //! as input. The canvas, `predict` and the built-in data set all go through here, so training
 //! images and drawings are made by the same code. Depends on no tensors, models or windows.
 

@@ -1,4 +1,4 @@
-//! Turns ink into an image: scales it to MNIST's 20x20 box, draws it with a round pen and centres
+//! Turns ink into an image: scales it to MNIST's 20x20 box, draws it with a round pen and centers
 //! it by mass; and what is left of a drawing with a very thick pen once its strokes are thinned, as
 //! image files are read.
 
@@ -17,8 +17,8 @@ const NEGLIGIBLE: f32 = 0.2;
 /// The image that models take as input: MNIST's conventions (`LeCun` et al. 1998), whatever the
 /// ink's unit, position and size.
 ///
-/// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its centre of
-/// mass comes to the centre of the image, to the nearest pixel. The pen has always the same width
+/// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its center of
+/// mass comes to the center of the image, to the nearest pixel. The pen has always the same width
 /// in the image: the ink's own only tells a dot from a small drawing. Points that are not finite
 /// are skipped; ink without points gives [`Image::BLANK`].
 pub fn rasterize(ink: &Ink) -> Image {
@@ -181,7 +181,7 @@ impl Frame {
     }
 }
 
-/// For each pixel, the squared distance from its centre to the nearest pen path within the pen's
+/// For each pixel, the squared distance from its center to the nearest pen path within the pen's
 /// reach.
 struct Canvas {
     nearest: [f32; SIDE * SIDE],
@@ -202,7 +202,7 @@ impl Canvas {
     fn line(&mut self, from: [f32; 2], to: [f32; 2]) {
         let reach = self.radius + self.edge / 2.0;
         let span = |a: f32, b: f32| {
-            // Pixel i has its centre at i + 0.5. The casts saturate, and the ink lies inside the
+            // Pixel i has its center at i + 0.5. The casts saturate, and the ink lies inside the
             // 20x20 box anyway.
             let first = (a.min(b) - reach - 0.5).ceil().max(0.0) as usize;
             let last = (a.max(b) + reach - 0.5).floor().max(0.0) as usize;

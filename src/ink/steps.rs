@@ -19,7 +19,7 @@ pub enum Step {
     Scaling,
     /// Strokes are redrawn with the usual pen.
     Pen,
-    /// The centre of mass comes to the centre of the image.
+    /// The center of mass comes to the center of the image.
     Centring,
 }
 

@@ -53,7 +53,7 @@ pub const CPU: &dyn Backend = &cpu::Cpu;
 /// Compositions of candle's ops, for any device.
 pub const COMPOSED: &dyn Backend = &composed::Composed;
 
-/// The constants of one optimiser step; which of them count depends on the rule.
+/// The constants of one optimizer step; which of them count depends on the rule.
 #[derive(Clone, Copy, Debug)]
 pub struct OptimizerStep {
     /// The rule.
@@ -76,7 +76,7 @@ pub struct OptimizerStep {
     pub bias_corrections: [f32; 2],
 }
 
-/// A parameter in an optimiser step.
+/// A parameter in an optimizer step.
 #[derive(Debug)]
 pub struct UpdatedParameter {
     /// The parameter.
@@ -136,7 +136,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Batch normalisation, then the activation: with the batch's statistics where gradients are
+    /// Batch normalization, then the activation: with the batch's statistics where gradients are
     /// enabled, else with the running ones.
     fn batch_norm(
         &self,
@@ -205,7 +205,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
         differentiate(&[x], &[], grad, |x, _| composed::global_average_pool(&x[0]))
     }
 
-    /// Layer normalisation over the last dimension.
+    /// Layer normalization over the last dimension.
     fn layer_norm(
         &self,
         x: &Tensor,
@@ -256,7 +256,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     }
 
     /// Updates all parameters in one fused step, where there is a kernel for the rule; `None` where
-    /// there is not. `slots` are the optimiser's state (Adam's moments, SGD's velocity), a row each
+    /// there is not. `slots` are the optimizer's state (Adam's moments, SGD's velocity), a row each
     /// with an element for each weight. Returns the norm the gradients had after `scale`, a scalar
     /// on the device.
     fn optimizer_step(

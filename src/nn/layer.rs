@@ -21,14 +21,14 @@ pub enum Layer {
         outputs: usize,
         /// How the kernel moves.
         kernel: Window,
-        /// Whether it has a bias: where a normalisation follows, that has one.
+        /// Whether it has a bias: where a normalization follows, that has one.
         bias: bool,
         /// Whether 2x2 max-pooling with stride 2 follows, for which the kernel has stride 1.
         pool: bool,
         /// What follows, if anything.
         activation: Option<Activation>,
     },
-    /// Batch normalisation, then the activation.
+    /// Batch normalization, then the activation.
     BatchNorm {
         /// Names its parameters.
         name: String,
@@ -64,7 +64,7 @@ pub enum Layer {
         /// Features of a token.
         features: usize,
     },
-    /// Normalisation of each token.
+    /// Normalization of each token.
     LayerNorm {
         /// Names its parameters.
         name: String,
@@ -107,7 +107,7 @@ pub struct ParameterSpec {
     pub shape: Vec<usize>,
     /// What it is for.
     pub role: Role,
-    /// How it is initialised.
+    /// How it is initialized.
     pub(super) init: Init,
 }
 
@@ -334,7 +334,7 @@ fn constant(layer: &str, what: &str, length: usize, role: Role, value: f32) -> P
     parameter(layer, what, vec![length], role, Init::Constant(value))
 }
 
-/// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et
+/// A weight that a normalization and an activation follow: normal with variance `2 / fan_in` (He et
 /// al. 2015).
 fn he(layer: &str, shape: Vec<usize>) -> ParameterSpec {
     let fan_in: usize = shape.iter().skip(1).product();

@@ -80,9 +80,9 @@ pub fn layers(network: impl Into<Network>, activation: Activation, classes: usiz
         }
         ModelKind::Tiny => {
             // The smallest network that is nearly as accurate as the large ones: 8,938 parameters.
-            // Few channels, each normalised, and a mean over all places instead of a large layer:
+            // Few channels, each normalized, and a mean over all places instead of a large layer:
             // weights are spent on shapes, not on where they are. Pooling comes before
-            // normalisation, which leaves it a quarter of the numbers.
+            // normalization, which leaves it a quarter of the numbers.
             let [conv1, conv2, conv3, conv4] = widths(network);
             vec![
                 bare_conv_pool("conv1", 1, conv1, 5),
@@ -358,7 +358,7 @@ fn conv_pool(
     }
 }
 
-/// A convolution without bias, as large as its input when the stride is 1: a batch normalisation
+/// A convolution without bias, as large as its input when the stride is 1: a batch normalization
 /// follows.
 fn bare_conv(
     name: impl Into<String>,

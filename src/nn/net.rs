@@ -60,7 +60,7 @@ pub struct Net {
 /// Images of 784 pixels.
 #[derive(Clone, Copy, Debug)]
 pub enum Images<'a> {
-    /// Grey values in memory, one image after the other.
+    /// Gray values in memory, one image after the other.
     Bytes(&'a [u8]),
     /// `[n, 784]` from 0 to 255 on the network's device, as f32, or as u8 on the CPU.
     Tensor(&'a Tensor),
@@ -92,7 +92,7 @@ impl<'a> From<&'a Tensor> for Images<'a> {
 
 impl Net {
     /// An untrained network for this many classes; its layers say how each parameter is
-    /// initialised.
+    /// initialized.
     pub fn new(
         network: impl Into<Network>,
         activation: Activation,
@@ -197,12 +197,12 @@ impl Net {
         self.classes
     }
 
-    /// How it normalises pixels.
+    /// How it normalizes pixels.
     pub const fn normalization(&self) -> Normalization {
         self.normalization
     }
 
-    /// The same that normalises pixels like this.
+    /// The same that normalizes pixels like this.
     #[must_use]
     pub fn with_normalization(self, normalization: Normalization) -> Self {
         Self {
@@ -248,7 +248,7 @@ impl Net {
         self.parameters.get(name)
     }
 
-    /// Those of them that an optimiser moves.
+    /// Those of them that an optimizer moves.
     pub fn trainable(&self) -> Vec<Parameter> {
         self.parameters()
             .iter()
@@ -409,7 +409,7 @@ impl Net {
         &self.layers
     }
 
-    /// The normalised images, `[batch, height, width, 1]`.
+    /// The normalized images, `[batch, height, width, 1]`.
     pub(super) fn input(&self, images: Images<'_>) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
         match images {
@@ -429,7 +429,7 @@ impl Net {
 
     fn normalize(&self, pixels: &[u8]) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
-        // One rounding per grey value instead of two operations per pixel.
+        // One rounding per gray value instead of two operations per pixel.
         let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
         let values = pixels
             .par_iter()

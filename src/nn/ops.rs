@@ -44,7 +44,7 @@ impl Context {
     };
 }
 
-/// The parameters of a batch normalisation, each with one element per channel.
+/// The parameters of a batch normalization, each with one element per channel.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchNorm<'a> {
     /// Scale.
@@ -64,7 +64,7 @@ impl BatchNorm<'_> {
     pub const MOMENTUM: f64 = 0.1;
 }
 
-/// Added to the variance in layer normalisation: `torch.nn.LayerNorm`'s.
+/// Added to the variance in layer normalization: `torch.nn.LayerNorm`'s.
 pub const LAYER_NORM_EPSILON: f32 = 1e-5;
 
 /// A convolution and what is fused to it.

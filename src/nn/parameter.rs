@@ -15,14 +15,14 @@ pub enum Role {
     Weight,
     /// Added to activations.
     Bias,
-    /// Scale or shift of a normalisation.
+    /// Scale or shift of a normalization.
     Norm,
     /// A running statistic: saved with the model, but neither trained nor decayed.
     Buffer,
 }
 
 impl Role {
-    /// True where an optimiser updates it.
+    /// True where an optimizer updates it.
     pub const fn is_trainable(self) -> bool {
         !matches!(self, Self::Buffer)
     }
@@ -74,7 +74,7 @@ impl Parameter {
     }
 
     /// The weight decay that applies to it: `weight_decay` for weights, 0 for biases and
-    /// normalisations.
+    /// normalizations.
     pub fn decay(&self, weight_decay: f32) -> f32 {
         if self.role == Role::Weight {
             weight_decay

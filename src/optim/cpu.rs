@@ -1,8 +1,9 @@
-//! An optimiser's step on the CPU: one pass in place over weights, gradients, slots and the running
+//! An optimizer's step on the CPU: one pass in place over weights, gradients, slots and the running
 //! average.
 //!
-//! The numbers of a parameter are split into chunks that threads share. The split does not depend on the
-//! number of threads, and sums over chunks are added in their order, so results do not either.
+//! The numbers of a parameter are split into chunks that threads share. The split does not depend
+//! on the number of threads, and sums over chunks are added in their order, so results do not
+//! either.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -15,7 +16,7 @@ use super::rule::{Rule, Visitor, dispatch, langevin_noise};
 use crate::nn::Parameter;
 use crate::profiler::RecordedIterator;
 
-/// An optimiser's numbers in this program's memory.
+/// An optimizer's numbers in this program's memory.
 pub(super) struct CpuBuffers {
     parameters: Vec<Parameter>,
     slots: [Vec<Vec<f32>>; MAX_SLOTS],
@@ -280,7 +281,7 @@ pub(super) struct Chunk<'a, const SLOTS: usize> {
     pub index: u64,
     pub weights: &'a mut [f32],
     pub grad: &'a mut [f32],
-    /// The numbers the optimiser keeps for them.
+    /// The numbers the optimizer keeps for them.
     pub slots: [&'a mut [f32]; SLOTS],
     /// Their running average; empty where there is none.
     pub ema: &'a mut [f32],

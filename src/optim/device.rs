@@ -1,7 +1,8 @@
-//! An optimiser's step on a GPU: all weights at once as tensors, or a fused kernel where there is one.
+//! An optimizer's step on a GPU: all weights at once as tensors, or a fused kernel where there is
+//! one.
 //!
-//! Weights, gradients, slots and average are one long row each, so that a step takes as many operations
-//! for a network of forty parameters as for one of four, and nothing is read back.
+//! Weights, gradients, slots and average are one long row each, so that a step takes as many
+//! operations for a network of forty parameters as for one of four, and nothing is read back.
 
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Sub};

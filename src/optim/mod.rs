@@ -1,7 +1,7 @@
-//! How weights follow gradients: optimisers, learning-rate schedules, gradient clipping, loss
+//! How weights follow gradients: optimizers, learning-rate schedules, gradient clipping, loss
 //! scaling and weight averaging.
 //!
-//! The formula of an optimiser stands once, in `rule`, written for any
+//! The formula of an optimizer stands once, in `rule`, written for any
 //! [`rule::Element`]: `cpu` evaluates it for one weight after the other, in place, and `device` for
 //! all weights at once as tensors. Adafactor's looks at whole parameters, so it stands for both.
 //! Only CUDA's fused kernel repeats those of Adam and SGD, in C; `tests/optim/devices.rs` compares

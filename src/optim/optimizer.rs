@@ -1,6 +1,6 @@
-//! The optimiser of a network, on whatever device its parameters are: its settings, the running average
-//! of the weights (Polyak & Juditsky 1992, exponentially weighted), and its state as checkpoints store
-//! it.
+//! The optimizer of a network, on whatever device its parameters are: its settings, the running
+//! average of the weights (Polyak & Juditsky 1992, exponentially weighted), and its state as
+//! checkpoints store it.
 
 use candle_core::{Result, Tensor};
 use serde::ser::SerializeStruct;
@@ -37,7 +37,7 @@ pub(super) struct Snapshot {
     pub ema: Option<Vec<Vec<f32>>>,
 }
 
-/// The numbers an optimiser keeps for its parameters, next to these, and the step over them.
+/// The numbers an optimizer keeps for its parameters, next to these, and the step over them.
 pub(super) trait Buffers: Send {
     /// See [`Optimizer::gradient_norm`].
     fn gradient_norm(&self) -> Result<LazyScalar>;
@@ -59,7 +59,7 @@ pub(super) trait Buffers: Send {
 }
 
 impl Optimizer {
-    /// The optimiser of these parameters, which are all on this device, before its first step. With
+    /// The optimizer of these parameters, which are all on this device, before its first step. With
     /// `ema_decay` it keeps a running average of them. Parameters that are not trainable are
     /// averaged, but not updated.
     pub fn new(
@@ -153,10 +153,10 @@ impl Optimizer {
     }
 }
 
-/// An optimiser's hyperparameters, but for the learning rate, which a schedule sets at each step.
+/// An optimizer's hyperparameters, but for the learning rate, which a schedule sets at each step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptimizerConfig {
-    /// Which optimiser.
+    /// Which optimizer.
     pub kind: OptimizerKind,
     /// λ, for parameters that decay.
     pub weight_decay: f32,
@@ -171,7 +171,7 @@ pub struct OptimizerConfig {
 }
 
 impl OptimizerConfig {
-    /// The optimiser of a run on this many training images.
+    /// The optimizer of a run on this many training images.
     pub const fn new(config: &RunConfig, images: u64) -> Self {
         let RunConfig {
             optimizer,
@@ -217,21 +217,21 @@ impl OptimizerConfig {
     }
 }
 
-/// The most numbers an optimiser keeps for each weight, or each row and column.
+/// The most numbers an optimizer keeps for each weight, or each row and column.
 pub(super) const MAX_SLOTS: usize = 2;
 
-/// What an optimiser keeps from step to step.
+/// What an optimizer keeps from step to step.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Stored")]
 pub struct OptimizerState {
     pub(super) steps: u64,
-    /// Each slot's numbers for each parameter; empty for slots the optimiser does not have and for
+    /// Each slot's numbers for each parameter; empty for slots the optimizer does not have and for
     /// parameters it does not update.
     pub(super) slots: [Vec<Vec<f32>>; MAX_SLOTS],
 }
 
 impl OptimizerState {
-    /// True when it can be the state of this optimiser of these parameters.
+    /// True when it can be the state of this optimizer of these parameters.
     pub fn fits(&self, config: &OptimizerConfig, parameters: &[Parameter]) -> bool {
         self.slots.iter().enumerate().all(|(slot, numbers)| {
             numbers.iter().map(Vec::len).eq(parameters
@@ -294,7 +294,7 @@ impl Serialize for OptimizerState {
 pub struct WeightEma {
     decay: f64,
     steps: u64,
-    /// The average of each parameter, in the order of the optimiser's.
+    /// The average of each parameter, in the order of the optimizer's.
     #[serde(with = "packed")]
     values: Vec<Vec<f32>>,
 }

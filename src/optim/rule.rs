@@ -1,5 +1,5 @@
-//! Update rules: what one is, which one an optimiser has, and the formulas, each written once for any
-//! [`Element`]. (Adafactor's, which looks at whole parameters, is in `adafactor`.)
+//! Update rules: what one is, which one an optimizer has, and the formulas, each written once for
+//! any [`Element`]. (Adafactor's, which looks at whole parameters, is in `adafactor`.)
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -80,7 +80,7 @@ pub(super) trait Visitor {
     fn visit_adafactor(self, rule: &Adafactor) -> Self::Output;
 }
 
-/// Hands `visitor` the rule of this optimiser at this step.
+/// Hands `visitor` the rule of this optimizer at this step.
 pub(super) fn dispatch<V: Visitor>(config: &OptimizerConfig, step: Step, visitor: V) -> V::Output {
     match config.kind {
         OptimizerKind::AdamW => visitor.visit(&Adam::new(true, step)),
@@ -153,8 +153,9 @@ impl Rule<1> for Sgd {
 
 /// Adam (Kingma & Ba 2015; `torch.optim.Adam`) and Adam with decoupled weight decay (Loshchilov &
 /// Hutter 2019, algorithm 2; `torch.optim.AdamW`): `m ← β₁m + (1-β₁)g`, `v ← β₂v + (1-β₂)g²`,
-/// `w ← w - lr·m̂/(√v̂ + ε)` with `β = (0.9, 0.999)`, `ε = 1e-8`, and the moments `m̂`, `v̂` corrected
-/// for their start at zero. Weight decay adds `λw` to `g`, or, decoupled, `-lr·λw` to the update.
+/// `w ← w - lr·m̂/(√v̂ + ε)` with `β = (0.9, 0.999)`, `ε = 1e-8`, and the moments `m̂`, `v̂`
+/// corrected for their start at zero. Weight decay adds `λw` to `g`, or, decoupled, `-lr·λw` to the
+/// update.
 pub(super) struct Adam {
     decoupled: bool,
     lr: f32,
@@ -238,8 +239,8 @@ impl Rule<1> for Lion {
 ///
 /// The papers step by `ε/2` along the gradient of the log posterior, which is `N` times that of our
 /// mean loss, and add noise of variance `ε`. With the learning rate `lr = εN/2` a step is the
-/// familiar `-lr·g`, and the noise has the variance `2·lr/N`. Weight decay `λ` is the Gaussian prior
-/// of variance `1/(λN)`.
+/// familiar `-lr·g`, and the noise has the variance `2·lr/N`. Weight decay `λ` is the Gaussian
+/// prior of variance `1/(λN)`.
 struct Sgld {
     lr: f32,
     deviation: f32,

@@ -39,9 +39,9 @@ pub enum Workload {
     Steps(ModelKind),
     /// The data pipeline: augmenting images and gathering batches.
     Pipeline,
-    /// Optimiser updates.
+    /// Optimizer updates.
     Updates,
-    /// Recognising digits.
+    /// Recognizing digits.
     #[serde(rename = "reading")]
     Inference,
     /// The training steps of a network in plain candle.
@@ -151,9 +151,9 @@ pub enum Measurement {
         /// Images per second.
         images_per_second: f64,
     },
-    /// An optimiser's update of all weights of a model.
+    /// An optimizer's update of all weights of a model.
     Update {
-        /// The optimiser.
+        /// The optimizer.
         optimizer: OptimizerKind,
         /// Weights.
         parameters: u64,
@@ -162,7 +162,7 @@ pub enum Measurement {
         /// Microseconds per update.
         microseconds: f64,
     },
-    /// Recognising one digit at a time, as on the canvas.
+    /// Recognizing one digit at a time, as on the canvas.
     #[serde(rename = "read-one")]
     ClassifyOne {
         /// The network.
@@ -172,7 +172,7 @@ pub enum Measurement {
         /// 99 % of the digits took at most this many microseconds.
         p99_microseconds: f64,
     },
-    /// Recognising many digits at once, as in an evaluation.
+    /// Recognizing many digits at once, as in an evaluation.
     #[serde(rename = "read-many")]
     ClassifyMany {
         /// The network.
@@ -183,7 +183,7 @@ pub enum Measurement {
         images_per_second: f64,
     },
     /// A training step of the network of candle's MNIST example, built from candle-nn's layers and
-    /// trained by candle's own backward pass and optimiser on the CPU in f32, beside the same
+    /// trained by candle's own backward pass and optimizer on the CPU in f32, beside the same
     /// network in Inkling.
     PlainCandle {
         /// The network.

@@ -48,7 +48,7 @@ impl EvaluationSpec {
 /// Drawings that are not digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotDigitsSpec {
-    /// An ink file. Those of its drawings that are labelled as digits are left out.
+    /// An ink file. Those of its drawings that are labeled as digits are left out.
     pub path: PathBuf,
     /// Only drawings with one of these labels; `None` for all.
     pub labels: Option<String>,
@@ -120,7 +120,7 @@ pub struct DigitDetection {
     pub not_digits: u64,
     /// Those of them that do not count as digits at the model's threshold.
     pub rejected: u64,
-    /// The same by label, in order; empty where nothing is labelled.
+    /// The same by label, in order; empty where nothing is labeled.
     pub labels: Vec<LabelRejection>,
 }
 
@@ -223,7 +223,7 @@ impl Calibration {
         digit_threshold: f32::NEG_INFINITY,
     };
 
-    /// The temperatures that are fitted, and accepted in files. Logits of networks that recognise
+    /// The temperatures that are fitted, and accepted in files. Logits of networks that recognize
     /// digits need less than 5; at 20 hardly any network is sure of anything, and at 0.05 every one
     /// is.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.05..=20.0;

@@ -20,7 +20,7 @@ pub struct ExportSpec {
     pub format: ExportFormat,
     /// How weights are stored.
     pub weights: WeightFormat,
-    /// ONNX: raw 28x28 images in, probabilities out; otherwise normalised values in, logits out.
+    /// ONNX: raw 28x28 images in, probabilities out; otherwise normalized values in, logits out.
     pub preprocessing: bool,
     /// ONNX: matrices and kernels as 8-bit integers.
     pub quantize: bool,

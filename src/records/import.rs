@@ -1,5 +1,6 @@
-//! An import: what is known of a file of weights, how the rest was found out, and how weights can be
-//! meant: what a file does not say of its network, and how well each possibility recognises digits.
+//! An import: what is known of a file of weights, how the rest was found out, and how weights can
+//! be meant: what a file does not say of its network, and how well each possibility recognizes
+//! digits.
 
 use std::path::PathBuf;
 
@@ -21,7 +22,7 @@ pub struct ImportSpec {
     pub layers: Option<CnnLayers>,
     /// The activation between its layers.
     pub activation: Option<Activation>,
-    /// How it normalises pixels.
+    /// How it normalizes pixels.
     pub normalization: Option<Normalization>,
     /// What it was trained on.
     pub data: Option<DataSpec>,
@@ -58,29 +59,29 @@ pub enum ImportFinding {
         /// Weights with another name in the file: theirs and ours.
         renamed: Vec<(String, String)>,
         /// Accuracy on the images that it was tried on, with this activation and this
-        /// normalisation.
+        /// normalization.
         accuracy: f64,
         /// How many these are.
         images: u64,
         /// What they are: built-in digits, or training images of another data set.
         tried_on: DataSpec,
-        /// False if activation and normalisation were not both given, and the trials left doubt
+        /// False if activation and normalization were not both given, and the trials left doubt
         /// about them.
         sure: bool,
         /// True if a temperature was fitted on built-in digits: the file had none, and the network
-        /// recognises them.
+        /// recognizes them.
         calibrated: bool,
     },
     /// As the graph of an ONNX file, which is computed operator by operator because Inkling cannot
-    /// build its network. Only how it normalises pixels was found out.
+    /// build its network. Only how it normalizes pixels was found out.
     OnnxGraph {
-        /// Accuracy on the images that it was tried on, with this normalisation.
+        /// Accuracy on the images that it was tried on, with this normalization.
         accuracy: f64,
         /// How many these are.
         images: u64,
         /// What they are: built-in digits, or training images of another data set.
         tried_on: DataSpec,
-        /// False if the normalisation was not given, and the trials left doubt about it.
+        /// False if the normalization was not given, and the trials left doubt about it.
         sure: bool,
         /// True if a temperature was fitted on built-in digits.
         calibrated: bool,
@@ -153,17 +154,17 @@ pub struct Reading {
     pub layers: Option<CnnLayers>,
     /// The activation between layers.
     pub activation: TriedActivation,
-    /// How pixels are normalised.
+    /// How pixels are normalized.
     pub normalization: Normalization,
     /// Average pooling where Inkling's network has maximum pooling.
     pub average_pooling: bool,
-    /// Pooling after the activation (and after batch normalisation) where Inkling's network has it
+    /// Pooling after the activation (and after batch normalization) where Inkling's network has it
     /// before.
     pub pooling_last: bool,
     /// The activation also follows convolutions that have none in Inkling's network.
     pub after_convolutions: bool,
     /// The first convolution pads with background pixels instead of zeros: the image was padded
-    /// before it was normalised.
+    /// before it was normalized.
     pub background_padding: bool,
 }
 
@@ -230,7 +231,7 @@ impl Reading {
 pub struct MeasuredReading {
     /// The reading.
     pub reading: Reading,
-    /// The share of the digits that it recognises.
+    /// The share of the digits that it recognizes.
     pub accuracy: f64,
 }
 
@@ -242,6 +243,6 @@ pub enum Doubt {
     NotSupported,
     /// Another reading is as good, but gives other answers.
     Close,
-    /// Even the best reading recognises few digits.
+    /// Even the best reading recognizes few digits.
     LowAccuracy,
 }

@@ -78,7 +78,7 @@ pub struct LearningSnapshot {
     pub first_layer: Option<WeightImages>,
 }
 
-/// How a network was initialised from the statistics of training images.
+/// How a network was initialized from the statistics of training images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct InitializationReport {
@@ -89,7 +89,7 @@ pub struct InitializationReport {
     /// Images that went through the network for it.
     pub images: u32,
     /// Mean and standard deviation of all pixels of the training images, from 0 to 1; the network
-    /// normalises with them.
+    /// normalizes with them.
     pub normalization: Normalization,
     /// The darkest and the brightest of these pixels, from 0 to 255.
     pub extremes: [u8; 2],

@@ -43,7 +43,7 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// What of an image it is shown: where it recognises what is written, only that.
+    /// What of an image it is shown: where it recognizes what is written, only that.
     pub const fn framing(&self) -> Framing {
         Framing::of(&self.classes)
     }

@@ -11,7 +11,7 @@ use crate::run_config::{Classes, DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
 /// Names one job of this session, a training run among others, so that stale events can be
-/// recognised.
+/// recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
@@ -28,9 +28,9 @@ pub struct RunPlan {
     pub classes: Classes,
     /// Trainable numbers.
     pub parameters: u64,
-    /// Optimiser steps in one epoch.
+    /// Optimizer steps in one epoch.
     pub steps_per_epoch: u64,
-    /// Optimiser steps in all.
+    /// Optimizer steps in all.
     pub total_steps: u64,
     /// Where it trains (never `Auto`).
     pub device: DeviceChoice,
@@ -47,7 +47,7 @@ pub struct RunPosition {
     pub epochs: u32,
     /// Steps done of the next epoch; 0 between two epochs.
     pub steps: u64,
-    /// Optimiser steps in one epoch.
+    /// Optimizer steps in one epoch.
     pub steps_per_epoch: u64,
 }
 
@@ -89,7 +89,7 @@ pub struct Rescue {
     pub model_alone: bool,
 }
 
-/// One optimiser step.
+/// One optimizer step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct StepPoint {
@@ -273,7 +273,7 @@ pub struct RunSummary {
     /// The machine it was computed on, in words; empty where it was not trained by
     /// Inkling.
     pub machine: String,
-    /// What its weights were initialised from, where those are statistics of the training images.
+    /// What its weights were initialized from, where those are statistics of the training images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization: Option<InitializationReport>,
     /// The file it came from, where it was not trained here.

@@ -1,4 +1,4 @@
-//! The closed lists of choices for a run: model, optimiser, schedule, augmentation, precision,
+//! The closed lists of choices for a run: model, optimizer, schedule, augmentation, precision,
 //! device, preset. How each is built is up to the modules that implement them, in one exhaustive
 //! match each.
 
@@ -168,7 +168,7 @@ choices! {
         Lsuv = "lsuv", "LSUV (unit variance)";
         /// The same, with principal components of the training images as the first filters.
         Pca = "pca", "PCA (principal components)";
-        /// The same with filters that whiten each pixel by its neighbours (ZCA whitening; Bell &
+        /// The same with filters that whiten each pixel by its neighbors (ZCA whitening; Bell &
         /// Sejnowski 1997).
         Zca = "zca", "ZCA (whitening)";
     }
@@ -198,7 +198,7 @@ choices! {
 
 impl OptimizerKind {
     /// What the learning rate is multiplied by where batches are this many times as large: for SGD
-    /// the same (Goyal et al. 2017, <https://arxiv.org/abs/1706.02677>), for adaptive optimisers
+    /// the same (Goyal et al. 2017, <https://arxiv.org/abs/1706.02677>), for adaptive optimizers
     /// its square root (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>).
     pub fn rate_factor(self, batch_ratio: f64) -> f64 {
         if self == Self::Sgd {
@@ -447,7 +447,7 @@ choices! {
 choices! {
     /// The images of a data set that a model is evaluated on.
     EvaluationSplit, "split" {
-        /// Every labelled image it has.
+        /// Every labeled image it has.
         All = "all", "all images";
         /// What a run learns from.
         Train = "train", "training split";

@@ -250,7 +250,7 @@ impl Classes {
         matches!(self, Self::Digits)
     }
 
-    /// True for what people write by hand: of an image, only what is written is recognised.
+    /// True for what people write by hand: of an image, only what is written is recognized.
     pub const fn are_written(&self) -> bool {
         matches!(self, Self::Digits | Self::Letters)
     }

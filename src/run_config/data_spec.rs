@@ -87,7 +87,7 @@ const UNKNOWN: &str = "unknown";
 /// The name of [`DataSource::Mine`].
 const MINE: &str = "mine";
 
-/// One source of labelled images.
+/// One source of labeled images.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DataSource {
     /// Digits written by Inkling's own generator.

@@ -72,12 +72,12 @@ pub struct RunConfig {
     /// activation are then those of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_weights: Option<PathBuf>,
-    /// How the weights are initialised where none are given.
+    /// How the weights are initialized where none are given.
     #[serde(skip_serializing_if = "is_random")]
     pub initialization: Initialization,
     /// Passes over the training images.
     pub epochs: u32,
-    /// Images per optimiser step.
+    /// Images per optimizer step.
     pub batch_size: u32,
     /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows;
     /// `batch_size` is that of the first.
@@ -113,7 +113,7 @@ pub struct RunConfig {
     pub label_smoothing: f64,
     /// The global norm gradients are scaled down to when it is exceeded.
     pub clip_norm: Option<f64>,
-    /// Batches whose gradients are gathered before one optimiser step.
+    /// Batches whose gradients are gathered before one optimizer step.
     pub accumulation: u32,
     /// Decay per step of the running average of the weights; the average is what is validated and
     /// kept.

@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 /// Longer cards are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_CARD_BYTES: u32 = 16 << 20;
 /// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the
-/// weights, three of the optimiser and the average, as they are and for a rollback, the best
+/// weights, three of the optimizer and the average, as they are and for a rollback, the best
 /// weights, and ten samples from the posterior.
 const MAX_BYTES: u64 = 24 * 4 * MAX_PARAMETERS;
 

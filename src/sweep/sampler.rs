@@ -195,7 +195,7 @@ fn listed(
 
 /// Normal distributions around the points, cut off at the ends of the axis, and a wide one in the
 /// middle of it as prior, all with the same weight. Each is as wide as the distance to the farther
-/// of its neighbours (Bergstra et al. 2011, section 4.2), within limits: with few points none is so
+/// of its neighbors (Bergstra et al. 2011, section 4.2), within limits: with few points none is so
 /// narrow that nothing else would be tried. The lower limit is a third of hyperopt's and Optuna's:
 /// sweeps here have dozens of trials, not hundreds, and of those the best are a handful.
 #[derive(Clone, Debug)]

@@ -39,7 +39,7 @@ pub fn below_normal() {
 ///
 /// Idle scheduling beats the lowest nice value: a thread that draws never waits for the end of a
 /// training thread's slice. But a thread cannot leave it again without special rights, so it is not
-/// for the thread that recognises drawings. Alone on the machine, the work is as fast as ever.
+/// for the thread that recognizes drawings. Alone on the machine, the work is as fast as ever.
 pub fn while_idle<R: Send>(work: impl FnOnce() -> R + Send) -> io::Result<R> {
     scope(|threads| {
         let thread = Builder::new()

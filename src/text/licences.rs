@@ -1,4 +1,4 @@
-//! The licences of everything that is built into this program.
+//! The licenses of everything that is built into this program.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 /// Gathered and packed when this program was built.
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/licences.gz"));
 
-/// A list of packages with their licences, then the texts.
+/// A list of packages with their licenses, then the texts.
 pub fn text() -> String {
     let mut text = String::new();
     match GzDecoder::new(PACKED).read_to_string(&mut text) {

@@ -1,4 +1,4 @@
-//! Text that several modules share: numbers with their units, tables, the licences of everything
+//! Text that several modules share: numbers with their units, tables, the licenses of everything
 //! that is built in, and text from outside made safe to show.
 
 pub mod format;

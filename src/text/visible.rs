@@ -1,5 +1,5 @@
 //! Text from outside (file names, the contents of files, messages of libraries), made safe to show
-//! in a terminal or a window: control characters could move the cursor, change colours or fake
+//! in a terminal or a window: control characters could move the cursor, change colors or fake
 //! further lines, and bidirectional controls could reorder what people read.
 
 use std::path::Path;

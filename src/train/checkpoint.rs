@@ -35,7 +35,7 @@ pub struct CheckpointCard {
     pub curve: StepCurve,
     /// Steps done of the epoch that follows them.
     pub steps: u64,
-    /// Optimiser steps in one epoch.
+    /// Optimizer steps in one epoch.
     pub steps_per_epoch: u64,
     /// Where its data comes from and where its result goes, if it is trained by an engine.
     pub origin: Option<RunOrigin>,

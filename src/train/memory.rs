@@ -1,5 +1,5 @@
-//! The memory a run will take, estimated; the size of micro-batches, and what happens when memory runs
-//! out: smaller ones, whose gradients add up to the same.
+//! The memory a run will take, estimated; the size of micro-batches, and what happens when memory
+//! runs out: smaller ones, whose gradients add up to the same.
 
 use candle_core::Tensor;
 
@@ -84,7 +84,7 @@ fn parameters(config: &RunConfig) -> u64 {
     parameter_count(config.network(), config.data.classes().len())
 }
 
-/// Numbers that a step changes for each weight: itself, what the optimiser keeps for it, and its
+/// Numbers that a step changes for each weight: itself, what the optimizer keeps for it, and its
 /// average.
 fn state(config: &RunConfig) -> u64 {
     1 + OptimizerConfig::new(config, 1).numbers_per_weight() as u64

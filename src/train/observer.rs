@@ -52,7 +52,7 @@ pub trait Observer: Send {
     fn initialized(&mut self, _report: &InitializationReport) {}
 
     /// Called between micro-batches of at most 128 images, in training as well as in validation. It
-    /// may block: that is how a run is paused, and how drawings are recognised meanwhile. This time
+    /// may block: that is how a run is paused, and how drawings are recognized meanwhile. This time
     /// does not count as part of the run. An error ends the run; after an interruption this is not
     /// called again.
     fn between(&mut self, net: &Net) -> Result<(), EndRequest>;

@@ -1,6 +1,7 @@
-//! In which order an epoch goes through the images, and how it is divided into optimiser steps, and these into batches: as few as the batch size
-//! allows, and all of the same size but for one image. A smaller last batch, perhaps of a few
-//! images only, would move the weights as far as the others do, and just before they are measured.
+//! In which order an epoch goes through the images, and how it is divided into optimizer steps, and
+//! these into batches: as few as the batch size allows, and all of the same size but for one image.
+//! A smaller last batch, perhaps of a few images only, would move the weights as far as the others
+//! do, and just before they are measured.
 
 use std::ops::Range;
 

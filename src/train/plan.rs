@@ -31,7 +31,7 @@ pub fn check(config: &RunConfig) -> Result<(), Problem> {
 pub struct Start {
     /// The network before the first step.
     pub net: Net,
-    /// What was found by an initialisation that depends on the training images; `None` for random
+    /// What was found by an initialization that depends on the training images; `None` for random
     /// or given weights.
     pub initialization: Option<InitializationReport>,
     /// What the classes of its images stand for.
@@ -61,7 +61,7 @@ impl Start {
     }
 }
 
-/// The network for these classes before its first step: initialised, perhaps from the training
+/// The network for these classes before its first step: initialized, perhaps from the training
 /// images at these indices, or with the weights of an earlier model.
 fn first_net(
     config: &RunConfig,

@@ -1,5 +1,5 @@
-//! How far a run is: what the training loop itself keeps from step to step, and which epoch's weights
-//! become the model.
+//! How far a run is: what the training loop itself keeps from step to step, and which epoch's
+//! weights become the model.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct RunProgress {
 /// The part of an epoch that is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialEpoch {
-    /// Optimiser steps over batches as large as those of the first epoch.
+    /// Optimizer steps over batches as large as those of the first epoch.
     pub steps: u64,
     pub images: u64,
     /// Metrics of those of these steps that were not rolled back.

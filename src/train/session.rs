@@ -1,8 +1,8 @@
 //! The training loop, to be read from top to bottom: epochs of batches, forward, loss, backward and
 //! step; validation; and once, at the end, the test set.
 //!
-//! An optimiser step covers one batch (or several, with gradient accumulation), but is computed
-//! over micro-batches whose gradients add up. Between any two of them the observer may recognise a
+//! An optimizer step covers one batch (or several, with gradient accumulation), but is computed
+//! over micro-batches whose gradients add up. Between any two of them the observer may recognize a
 //! drawing, pause the run or stop it, so all of that takes effect within a few hundredths of a
 //! second whatever the batch size. Where memory runs out, micro-batches are made smaller. Every
 //! image is seen once an epoch.
@@ -248,8 +248,8 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         Ok(())
     }
 
-    /// Makes batches larger at the start of an epoch, where the settings ask for it and the gradient
-    /// has become small enough.
+    /// Makes batches larger at the start of an epoch, where the settings ask for it and the
+    /// gradient has become small enough.
     fn grow_batches(&mut self) -> Result<(), Ended> {
         let (config, epoch) = (self.config, self.progress.epoch());
         if !config.growing_batches || epoch == 1 || self.progress.current.steps > 0 {
@@ -359,8 +359,8 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         Ok((metrics, end))
     }
 
-    /// The loss of a micro-batch of a step over this many images, whose gradients are added to those
-    /// accumulated.
+    /// The loss of a micro-batch of a step over this many images, whose gradients are added to
+    /// those accumulated.
     fn backward(&mut self, micro_batch: &Batch, images: usize) -> TensorResult<Tensor> {
         let mode = Mode::Train {
             dropout: &mut self.progress.dropout,

@@ -1,5 +1,5 @@
-//! Everything a training step changes, as it is kept for a rollback and stored in checkpoints; and the
-//! last good state of a run, to go back to when training diverges.
+//! Everything a training step changes, as it is kept for a rollback and stored in checkpoints; and
+//! the last good state of a run, to go back to when training diverges.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct TrainState {
 }
 
 impl TrainState {
-    /// True when it can be the state of this network with this optimiser, and is finite.
+    /// True when it can be the state of this network with this optimizer, and is finite.
     pub fn fits(&self, config: &RunConfig, optimizer: &OptimizerConfig, net: &Net) -> bool {
         let averaged = self.ema.as_ref().map(|ema| have_lens_of(ema.values(), net));
         have_lens_of(&self.weights, net)

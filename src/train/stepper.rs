@@ -1,8 +1,8 @@
-//! From gradients to weights: loss scaling, clipping, the optimiser's step, the running average,
+//! From gradients to weights: loss scaling, clipping, the optimizer's step, the running average,
 //! and the rollback when training diverges.
 //!
 //! Whether a step went well is seen from its loss and the norm of its gradients, which the
-//! optimiser's pass finds anyway. A GPU computes ahead of what is read: when a step turns out to
+//! optimizer's pass finds anyway. A GPU computes ahead of what is read: when a step turns out to
 //! have diverged, those after it are rolled back with it.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::records::{Divergence, Intervention};
 use crate::run_config::{Precision, RunConfig};
 use crate::train::TrainError;
 
-/// Takes the optimiser steps of a run.
+/// Takes the optimizer steps of a run.
 pub struct Stepper {
     net: Net,
     optimizer: Optimizer,

@@ -1,5 +1,5 @@
-//! What comes of a run, and what its end adds to it: a digit detector, and samples from the posterior of
-//! the weights that are calibrated for use together.
+//! What comes of a run, and what its end adds to it: a digit detector, and samples from the
+//! posterior of the weights that are calibrated for use together.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct TrainedModel {
     pub net: Net,
     /// What was fitted for these weights on the validation split.
     pub calibration: Calibration,
-    /// Samples from the posterior of the weights, where the optimiser draws them.
+    /// Samples from the posterior of the weights, where the optimizer draws them.
     pub posterior: Vec<Arc<EpochWeights>>,
 }
 

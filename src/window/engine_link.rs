@@ -114,7 +114,7 @@ impl App {
         }
     }
 
-    /// Waits at most this long for the newest drawing to be recognised, and says whether it has
+    /// Waits at most this long for the newest drawing to be recognized, and says whether it has
     /// been. Does not wait while a job keeps the engine busy.
     pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
         let limit = if self.ctx.jobs.is_empty() {

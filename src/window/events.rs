@@ -17,10 +17,10 @@ use crate::window::Ctx;
 use crate::window::draw::Draw;
 use crate::window::train::Train;
 
-/// How often a drawing left alone is recognised anew while the model in use is being trained, in
+/// How often a drawing left alone is recognized anew while the model in use is being trained, in
 /// seconds of training: the longest where that takes more than one hundredth of the time.
 const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
-/// Recognising a drawing anew is followed by at least this many times its own duration, within that
+/// Recognizing a drawing anew is followed by at least this many times its own duration, within that
 /// range.
 const RECLASSIFY_REST: f32 = 100.0;
 
@@ -264,7 +264,7 @@ impl Train {
 }
 
 impl Draw {
-    /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
+    /// Recognizes the drawing anew with the weights as they are now, so that one sees them learn.
     fn reclassify(&mut self, ctx: &mut Ctx, run: JobId, elapsed: f32) {
         let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
         let took = if self.reads_several(ctx) {

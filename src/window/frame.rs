@@ -152,7 +152,7 @@ impl Inkling {
     /// Draws one frame and applies its actions.
     pub fn frame(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
-        // First of all, so that the engine recognises the drawing while the frame is laid out.
+        // First of all, so that the engine recognizes the drawing while the frame is laid out.
         self.views
             .draw
             .follow_pointer(&ctx, &self.app, &mut self.actions);

@@ -69,7 +69,7 @@ impl Strength {
 /// How one image is changed, once.
 #[derive(Clone, Debug)]
 pub struct AugmentParams {
-    /// From a new position, relative to the centre, to the old one: `[[xx, xy], [yx, yy]]`, row by
+    /// From a new position, relative to the center, to the old one: `[[xx, xy], [yx, yy]]`, row by
     /// row.
     pub map: [f32; 4],
     /// Pixels along x and y.
@@ -195,9 +195,9 @@ impl pulp::NullaryFnOnce for Prepare<'_> {
     }
 }
 
-/// Thicker and thinner strokes: grey-scale dilation and erosion (Serra 1982), in part. Moves every
+/// Thicker and thinner strokes: gray-scale dilation and erosion (Serra 1982), in part. Moves every
 /// pixel towards the largest (for `amount` above 0) or the smallest of itself and its
-/// four neighbours, by this fraction of the difference. The outermost pixels stay.
+/// four neighbors, by this fraction of the difference. The outermost pixels stay.
 #[inline(always)]
 fn thicken(image: &mut [f32; PADDED * PADDED], amount: f32) {
     if amount > 0.0 {
@@ -210,7 +210,7 @@ fn thicken(image: &mut [f32; PADDED * PADDED], amount: f32) {
 #[inline(always)]
 fn spread(image: &mut [f32; PADDED * PADDED], fraction: f32, extreme: impl Fn(f32, f32) -> f32) {
     let before = *image;
-    // A row at a time, its neighbours side by side, so that the compiler does many pixels at once.
+    // A row at a time, its neighbors side by side, so that the compiler does many pixels at once.
     let rows = before.chunks_exact(PADDED);
     let neighbours = rows.clone().zip(rows.clone().skip(1)).zip(rows.skip(2));
     for (to, ((above, row), below)) in image.chunks_exact_mut(PADDED).skip(1).zip(neighbours) {

@@ -18,10 +18,10 @@ pub const KNOTS: usize = BLOCKS + 3;
 /// The spline's standard deviation over numbers uniform in ±1: `1/√3` for those, and `151/315` of
 /// the variance left along each axis.
 const SPLINE_DEVIATION: f32 = 0.276_76;
-/// The centre of an image.
+/// The center of an image.
 const CENTER: f32 = (SIDE as f32 - 1.0) / 2.0;
 
-/// An affine map of an image about its centre.
+/// An affine map of an image about its center.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Affine {
     /// Radians.

@@ -215,7 +215,7 @@ impl Style {
     }
 }
 
-/// Moves an end away from its neighbour (or towards it) by this fraction of their distance.
+/// Moves an end away from its neighbor (or towards it) by this fraction of their distance.
 fn extend(end: &mut [f32; 2], neighbour: [f32; 2], fraction: f32) {
     for axis in 0..2 {
         end[axis] += (end[axis] - neighbour[axis]) * fraction;
@@ -262,8 +262,8 @@ impl Warp {
 }
 
 /// The points of a centripetal Catmull-Rom spline (Catmull & Rom 1974; Yuksel, Schaefer & Keyser
-/// 2011: no loops or cusps between points) about [`STEP`] apart. A point given twice is a corner: the
-/// curve stops there and starts afresh.
+/// 2011: no loops or cusps between points) about [`STEP`] apart. A point given twice is a corner:
+/// the curve stops there and starts afresh.
 pub(super) fn curve(knots: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let mut points = Vec::with_capacity(knots.len() * 8);
     points.extend(knots.first());

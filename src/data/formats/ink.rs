@@ -1,4 +1,4 @@
-//! Data sets of drawings: labelled strokes, one drawing per line, which `ink` rasterises.
+//! Data sets of drawings: labeled strokes, one drawing per line, which `ink` rasterises.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::progress::Progress;
 /// Drawings between two reports of progress.
 const CHUNK: usize = 500;
 
-/// A file of drawings; each must be labelled with a digit.
+/// A file of drawings; each must be labeled with a digit.
 pub fn of_file(path: &Path) -> Box<dyn SetFiles> {
     boxed(InkDrawings(path.to_owned()))
 }
@@ -48,7 +48,7 @@ fn read(path: &Path, progress: &mut dyn Progress) -> Result<(Split, Writers), Da
     Ok((split, writers))
 }
 
-/// Reads the drawings of an ink file that are not labelled as digits, of these labels where they
+/// Reads the drawings of an ink file that are not labeled as digits, of these labels where they
 /// are named.
 pub fn read_not_digits(
     path: &Path,

@@ -36,7 +36,7 @@ const FOLDERS: [&str; 2] = ["data", "mnist"];
 /// Rows that are read at a time.
 const CHUNK: usize = 1024;
 
-/// Parquet files with labelled images.
+/// Parquet files with labeled images.
 struct ParquetSet {
     train: Vec<PathBuf>,
     test: Vec<PathBuf>,

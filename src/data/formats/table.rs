@@ -18,7 +18,7 @@ const MAX_ROW_BYTES: usize = 16 << 10;
 /// Rows between two reports of progress.
 const CHUNK: usize = 500;
 
-/// The labelled images of a table that is open already; errors name `path`.
+/// The labeled images of a table that is open already; errors name `path`.
 pub fn read_table(
     file: InputFile,
     path: &Path,

@@ -1,7 +1,7 @@
 //! The caller's end of an engine on another machine: passes commands and events on, and turns the
 //! paths in them into those of the other side.
 //!
-//! One thread does it all, from one inbox. What trains or recognises drawings is computed there;
+//! One thread does it all, from one inbox. What trains or recognizes drawings is computed there;
 //! what reads or writes models of this machine (evaluation, fine-tuning, exports, imports), or
 //! measures it, is done here, by an engine of this process.
 

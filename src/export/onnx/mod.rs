@@ -19,7 +19,7 @@ use crate::nn::onnx::proto::{
 use crate::nn::{Net, Shape, layers};
 use crate::records::{ExportSpec, TensorInfo};
 
-/// The names of the input and the output: raw pixels and probabilities, or normalised values and
+/// The names of the input and the output: raw pixels and probabilities, or normalized values and
 /// logits.
 pub const fn io_names(preprocessing: bool) -> [&'static str; 2] {
     if preprocessing {
@@ -114,7 +114,7 @@ pub fn write(
     Ok((model.encode_to_vec(), infos))
 }
 
-/// Adds the normalisation of pixels, with the same operations in the same order as in Inkling, so
+/// Adds the normalization of pixels, with the same operations in the same order as in Inkling, so
 /// that results are bit-identical.
 fn normalise(graph: &mut Graph<'_>, net: &Net) {
     let normalization = net.normalization();

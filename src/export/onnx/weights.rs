@@ -162,8 +162,8 @@ fn in_order<T: Copy>(values: Vec<T>, shape: &[usize], transpose: bool) -> Vec<T>
 /// The largest integer used; -128 is left out to keep the range symmetric.
 const MAX_INTEGER: f32 = 127.0;
 
-/// A tensor as 8-bit integers, symmetric with one scale per output channel (Jacob et al. 2018; Nagel
-/// et al. 2021).
+/// A tensor as 8-bit integers, symmetric with one scale per output channel (Jacob et al. 2018;
+/// Nagel et al. 2021).
 struct Quantized {
     /// From -127 to 127, in the order of the original values.
     values: Vec<i8>,
@@ -171,7 +171,7 @@ struct Quantized {
     scales: Vec<f32>,
 }
 
-/// Whether a parameter is quantised: only weights are; biases and normalisation parameters are few
+/// Whether a parameter is quantised: only weights are; biases and normalization parameters are few
 /// and stay in floating point.
 fn is_quantized(parameter: &Parameter) -> bool {
     parameter.role() == Role::Weight

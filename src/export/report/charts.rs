@@ -42,7 +42,7 @@ fn points(epochs: &[EpochRecord], value: impl Fn(&EpochRecord) -> f64) -> Vec<[f
         .collect()
 }
 
-/// Two curves that differ in line style and markers, not only in colour.
+/// Two curves that differ in line style and markers, not only in color.
 fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String {
     let both = || training.iter().chain(validation);
     let range = |axis: usize| {

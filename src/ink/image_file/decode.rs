@@ -1,5 +1,5 @@
-//! Decodes image files within limits of size and memory: for one image, in proportion to its file, and
-//! for all that are decoded at the same time.
+//! Decodes image files within limits of size and memory: for one image, in proportion to its file,
+//! and for all that are decoded at the same time.
 
 use std::io::{BufRead, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::ink::image::GrayImage;
 const MAX_FILE_BYTES: u64 = 256 << 20;
 /// The longest side, in pixels.
 pub(super) const MAX_SIDE: u32 = 20_000;
-/// The most memory for what a file holds besides its pixels, such as a colour profile, in bytes.
+/// The most memory for what a file holds besides its pixels, such as a color profile, in bytes.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Images are reduced to at most this many pixels a side: a digit needs few.
 const WORKING_SIDE: usize = 640;
@@ -89,7 +89,7 @@ pub(super) fn read<T>(
     Ok(reduced(&image))
 }
 
-/// The image in grey at working size, from 0 (black) to 1 (white), transparency filled in.
+/// The image in gray at working size, from 0 (black) to 1 (white), transparency filled in.
 pub(super) fn reduce(image: &DynamicImage) -> GrayImage {
     let pixels = image.to_luma_alpha8();
     let (width, height) = (pixels.width() as usize, pixels.height() as usize);
@@ -169,10 +169,10 @@ pub fn needed(width: u32, height: u32, color: ColorType, format: ImageFormat) ->
         // If progressive, it is kept as 16-bit coefficients, of four components at most, until it
         // is complete.
         ImageFormat::Jpeg => 8,
-        // Planes of brightness, colour and alpha, a frame of them, and the canvas that the frame is
+        // Planes of brightness, color and alpha, a frame of them, and the canvas that the frame is
         // put on.
         ImageFormat::WebP => 11,
-        // All of it, with four inks where there will be three colours, and a piece of it as large
+        // All of it, with four inks where there will be three colors, and a piece of it as large
         // again.
         ImageFormat::Tiff => tiff_buffer(pixel) * 2,
         _ => pixel.max(2),

@@ -1,6 +1,6 @@
 //! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as
-//! ink would. [`decode`] reads the file within a budget of memory, [`foreground`] separates ink from
-//! paper, [`reframe`] brings the ink into MNIST's frame.
+//! ink would. [`decode`] reads the file within a budget of memory, [`foreground`] separates ink
+//! from paper, [`reframe`] brings the ink into MNIST's frame.
 
 mod decode;
 mod foreground;
@@ -154,7 +154,7 @@ fn unchanged(grey: &GrayImage) -> Option<Image> {
 }
 
 /// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20
-/// pixels long and centred by mass.
+/// pixels long and centered by mass.
 fn as_mnist(grey: &GrayImage) -> Option<Image> {
     let pixels = *unchanged(grey)?.pixels();
     [pixels, pixels.map(|pixel| 255 - pixel)]
@@ -194,7 +194,7 @@ fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceImage {
     gray: GrayImage,
-    /// The same in colour.
+    /// The same in color.
     colored: RgbaImage,
     size: [u32; 2],
 }
@@ -215,7 +215,7 @@ impl SourceImage {
     }
 
     /// An image of this width and height in pixels: red, green, blue and alpha for each, where the
-    /// colours are multiplied by alpha. Errors name `name`.
+    /// colors are multiplied by alpha. Errors name `name`.
     pub fn from_premultiplied(
         [width, height]: [usize; 2],
         mut pixels: Vec<u8>,

@@ -1,6 +1,6 @@
-//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, its strokes
-//! redrawn at the usual width, centred. For models that recognise other things than ink on paper, the
-//! image as a whole: in grey, light on dark, scaled to the input's 28x28 pixels.
+//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, its
+//! strokes redrawn at the usual width, centered. For models that recognize other things than ink on
+//! paper, the image as a whole: in gray, light on dark, scaled to the input's 28x28 pixels.
 
 use crate::ink::image::{BOX, Coverage, GrayImage, Image, PIXELS, SIDE};
 use crate::ink::rasterize::{EDGE, PEN, distances};
@@ -35,7 +35,7 @@ pub(in crate::ink) fn reframe(
     };
     let per_pixel = BOX as f32 / crop.longest;
     let pen = 2.0 * pen_radius(&crop.scaled(ink, per_pixel, COARSE)) / COARSE as f32 / per_pixel;
-    // As `rasterize` does it: the path of the pen's centre fits the box with the usual pen.
+    // As `rasterize` does it: the path of the pen's center fits the box with the usual pen.
     let room = BOX as f32 - EDGE - PEN;
     // A dot is as large as the usual pen.
     let scale = if !steps.has(Step::Scaling) {
@@ -119,7 +119,7 @@ impl Crop {
     }
 }
 
-/// Bilinear interpolation between pixel centres; 0 outside.
+/// Bilinear interpolation between pixel centers; 0 outside.
 fn interpolated(ink: &GrayImage, x: f32, y: f32) -> f32 {
     let (x, y) = (x - 0.5, y - 0.5);
     let (left, top) = (x.floor(), y.floor());

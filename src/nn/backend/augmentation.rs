@@ -20,7 +20,7 @@ pub struct AugmentBatch<'a> {
 pub struct AugmentTables {
     /// The weight of each knot at each pixel, `[28, KNOTS]`.
     pub spline: Tensor,
-    /// Pixels along an axis, from the centre of the image, `[28]`.
+    /// Pixels along an axis, from the center of the image, `[28]`.
     pub offsets: Tensor,
 }
 

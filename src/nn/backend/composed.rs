@@ -3,10 +3,10 @@
 //! right on every device: no `max_pool2d`, no `conv2d`, no `relu` and no `maximum` (half a gradient
 //! to each of two equal values).
 //!
-//! Shapes, layouts and meaning are those of [`crate::nn::ops`]. Without gradients, softmax and layer
-//! normalisation are candle-nn's fused kernels. Its fused attention (`sdpa`, on Metal alone) needs
-//! heads of at least 32 features; those of `ModelKind::Attention` have 16. Before a device is used
-//! for inference, its results are compared with the CPU's.
+//! Shapes, layouts and meaning are those of [`crate::nn::ops`]. Without gradients, softmax and
+//! layer normalization are candle-nn's fused kernels. Its fused attention (`sdpa`, on Metal alone)
+//! needs heads of at least 32 features; those of `ModelKind::Attention` have 16. Before a device is
+//! used for inference, its results are compared with the CPU's.
 
 use candle_core::{D, DType, Result, Tensor, Var};
 
@@ -304,7 +304,8 @@ pub fn fused_layer_norm(x: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Te
     candle_nn::ops::layer_norm(&x.contiguous()?, weight, bias, LAYER_NORM_EPSILON)
 }
 
-/// `ops::cross_entropy`, from exponentials and a one-hot target. Nothing is read back from the device.
+/// `ops::cross_entropy`, from exponentials and a one-hot target. Nothing is read back from the
+/// device.
 pub fn cross_entropy(
     logits: &Tensor,
     labels: &Tensor,

@@ -1,4 +1,4 @@
-//! Weights that follow from statistics of the training images, before the first step: normalisation
+//! Weights that follow from statistics of the training images, before the first step: normalization
 //! from their mean and deviation, principal components as the first filters, and unit variance
 //! after every layer.
 
@@ -82,7 +82,7 @@ pub fn initialize(
 }
 
 /// Sets every weight of the network to random ones whose rows, or columns where there are fewer of
-/// them, are orthonormal (Saxe et al. 2014), and every bias to zero; normalisations and positional
+/// them, are orthonormal (Saxe et al. 2014), and every bias to zero; normalizations and positional
 /// embeddings stay as they are.
 fn set_orthonormal_weights(net: &Net, random: &mut Random) -> Result<()> {
     for parameter in net.parameters() {

@@ -1,6 +1,6 @@
 //! What weights follow from: mean, deviation and extremes of the pixels that a network will learn
-//! from, and the principal components of what its first layer sees, which is patches as large as its
-//! kernel, or whole images.
+//! from, and the principal components of what its first layer sees, which is patches as large as
+//! its kernel, or whole images.
 
 use candle_core::Result;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
@@ -22,7 +22,7 @@ const MIN_SHARE: f64 = 1e-3;
 /// Components that are reported as images.
 const SHOWN: usize = 32;
 
-/// How often each grey value occurs.
+/// How often each gray value occurs.
 pub struct PixelStatistics {
     counts: [u64; 256],
 }
@@ -72,7 +72,7 @@ impl PixelStatistics {
         }
     }
 
-    /// The least and the greatest grey value.
+    /// The least and the greatest gray value.
     pub fn extremes(&self) -> [u8; 2] {
         let occurs = |grey: &u8| self.counts[usize::from(*grey)] > 0;
         [
@@ -87,13 +87,13 @@ impl PixelStatistics {
 pub enum Whitening {
     /// The principal components, divided by their deviations.
     Pca,
-    /// The same, turned back into pixels: each filter is a pixel less what its neighbours tell of
+    /// The same, turned back into pixels: each filter is a pixel less what its neighbors tell of
     /// it (zero-phase component analysis; Bell & Sejnowski 1997, "The independent components of
     /// natural scenes are edge filters"). The pixels in the middle come first.
     Zca,
 }
 
-/// The eigenvectors of the covariance of normalised pixels, in f64: the variance of a pixel that
+/// The eigenvectors of the covariance of normalized pixels, in f64: the variance of a pixel that
 /// never changes is a rounding error whose square would be too small for f32.
 pub struct PrincipalComponents {
     samples: usize,

@@ -112,7 +112,7 @@ impl OnnxGraph {
         self.parameters
     }
 
-    /// The logits `[n, classes]` of normalised images `[n, height, width, 1]`; of a network that
+    /// The logits `[n, classes]` of normalized images `[n, height, width, 1]`; of a network that
     /// gives probabilities their logarithms.
     pub fn logits(&self, images: &Tensor) -> candle_core::Result<Tensor> {
         let values = images
@@ -171,7 +171,7 @@ fn node(model: &Model, name: &str) -> Result<NodeId, String> {
         .ok_or_else(|| format!("it has no value named \"{name}\""))
 }
 
-/// The shape of an input that takes one grey image, where `declared` allows that.
+/// The shape of an input that takes one gray image, where `declared` allows that.
 fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
     const SHAPES: [&[usize]; 4] = [
         &[1, 1, SIDE, SIDE],

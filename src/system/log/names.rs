@@ -1,4 +1,4 @@
-//! The names by which a person or a machine could be recognised.
+//! The names by which a person or a machine could be recognized.
 
 use std::path::Path;
 

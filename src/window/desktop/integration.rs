@@ -1,4 +1,4 @@
-//! Behaviour in the background: the machine stays awake during training, and a notification reports
+//! Behavior in the background: the machine stays awake during training, and a notification reports
 //! the end of a run.
 
 use std::sync::Arc;

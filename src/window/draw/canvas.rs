@@ -241,7 +241,7 @@ impl Drawing {
     }
 
     /// Replaces the drawing by another; `undo` brings it back. Strokes in other units than the
-    /// canvas's are scaled to a usual size and centred.
+    /// canvas's are scaled to a usual size and centered.
     pub fn put(&mut self, ink: &Ink) {
         self.put_pressed(ink, &[]);
     }

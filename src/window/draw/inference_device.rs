@@ -1,4 +1,4 @@
-//! The device that recognises drawings, as the window knows it: the person's choice, the devices
+//! The device that recognizes drawings, as the window knows it: the person's choice, the devices
 //! that may be used, and the engine's measurements.
 
 use crate::engine::EngineHost;
@@ -26,7 +26,7 @@ pub struct InferenceDevice {
 }
 
 impl App {
-    /// The device that recognises drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1
+    /// The device that recognizes drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1
     /// ms)".
     pub fn device_summary(&self) -> String {
         let training = self.train.run.as_ref().filter(|run| {

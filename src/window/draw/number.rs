@@ -137,7 +137,7 @@ impl Draw {
         }
     }
 
-    /// True while the drawing on the canvas has changed since it was recognised.
+    /// True while the drawing on the canvas has changed since it was recognized.
     pub fn is_behind(&self, ctx: &Ctx) -> bool {
         if self.reads_several(ctx) {
             self.number.readings.is_behind()
@@ -146,7 +146,7 @@ impl Draw {
         }
     }
 
-    /// Recognises what is on the canvas again: the model or its weights are others.
+    /// Recognizes what is on the canvas again: the model or its weights are others.
     pub(in crate::window) fn recognize_again(&mut self, ctx: &mut Ctx) {
         if self.reads_several(ctx) {
             self.read_again(ctx);

@@ -214,7 +214,7 @@ impl Ctx {
     }
 
     /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of
-    /// each, colours multiplied by alpha.
+    /// each, colors multiplied by alpha.
     pub(in crate::window) fn paste_image(&self, size: [usize; 2], pixels: Arc<Vec<u8>>) {
         self.open_source("Pasted image".to_owned(), move || {
             let pixels = Arc::unwrap_or_clone(pixels);

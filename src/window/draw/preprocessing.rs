@@ -89,7 +89,7 @@ impl Draw {
         self.steps_changed(ctx);
     }
 
-    /// Recognises what is on the canvas again, with other steps.
+    /// Recognizes what is on the canvas again, with other steps.
     pub(in crate::window) fn steps_changed(&mut self, ctx: &mut Ctx) {
         if self.image_shown(ctx).is_some() && self.image_reading(ctx).is_none() {
             self.prepare_image(ctx);

@@ -62,7 +62,7 @@ pub enum DrawAction {
     PasteImage {
         /// Its width and height, in pixels.
         size: [usize; 2],
-        /// Red, green, blue and alpha of each pixel, with colours multiplied by alpha.
+        /// Red, green, blue and alpha of each pixel, with colors multiplied by alpha.
         pixels: Arc<Vec<u8>>,
     },
     UseModel(ModelRef),

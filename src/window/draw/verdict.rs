@@ -128,7 +128,7 @@ impl NumberVerdict {
     }
 }
 
-/// The model in use: "using the starter model", "recognised by the run in progress, step 120".
+/// The model in use: "using the starter model", "recognized by the run in progress, step 120".
 pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {

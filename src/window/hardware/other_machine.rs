@@ -1,4 +1,4 @@
-//! Another machine to train and recognise drawings on, reached by SSH: naming it, its hardware and
+//! Another machine to train and recognize drawings on, reached by SSH: naming it, its hardware and
 //! self-test, and moving the engine there.
 
 use std::collections::HashMap;

@@ -43,7 +43,7 @@ pub struct Changes {
 /// Where a model was used when it was deleted, for when it is restored.
 #[derive(Debug)]
 struct Used {
-    /// It, if it recognised drawings.
+    /// It, if it recognized drawings.
     in_use: Option<ModelRef>,
     /// Its results, if they were shown.
     results: Option<ResultsView>,

@@ -138,7 +138,7 @@ impl Models {
 }
 
 impl Ctx {
-    /// True if this model recognises the drawings at present.
+    /// True if this model recognizes the drawings at present.
     pub fn is_in_use(&self, reference: &ModelRef) -> bool {
         self.model_in_use
             .as_ref()

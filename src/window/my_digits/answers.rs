@@ -8,7 +8,7 @@ use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
 
-/// Drawings in one request: recognised in a few hundredths of a second.
+/// Drawings in one request: recognized in a few hundredths of a second.
 const AT_ONCE: usize = 40;
 
 impl MyDigitsView {
@@ -33,7 +33,7 @@ impl MyDigitsView {
             .count()
     }
 
-    /// How many of these drawings are recognised correctly, once that is known of all.
+    /// How many of these drawings are recognized correctly, once that is known of all.
     pub fn correct<'d>(&self, drawings: impl Iterator<Item = &'d MyDrawing>) -> Option<usize> {
         let mut correct = 0;
         for drawing in drawings {
@@ -54,7 +54,7 @@ impl MyDigitsView {
     }
 }
 
-/// What Draw would call "not a digit" is not recognised, whatever digit it is closest to.
+/// What Draw would call "not a digit" is not recognized, whatever digit it is closest to.
 fn is_right(answer: DrawingAnswer, drawing: &MyDrawing) -> bool {
     answer.is_digit && answer.digit == drawing.kept.digit
 }

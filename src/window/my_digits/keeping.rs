@@ -80,7 +80,7 @@ impl App {
 }
 
 impl Draw {
-    /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the
+    /// The digit that the drawing on the canvas is kept with if it was recognized correctly: the
     /// one that the model named, if it names digits.
     pub fn digit_to_keep(&self, ctx: &Ctx) -> Option<u8> {
         let names_digit =

@@ -14,7 +14,7 @@ use crate::window::style;
 /// The space beside the first and the last step in view, as a share of the range.
 const SIDE_MARGIN: f64 = 0.01;
 
-/// How a trace is drawn. The shapes differ, so that traces can be distinguished without colour.
+/// How a trace is drawn. The shapes differ, so that traces can be distinguished without color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// Values per step: thin and pale.

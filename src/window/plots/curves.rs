@@ -1,10 +1,10 @@
-//! The plotted curves of a run: extended as the run's history grows, and kept at several resolutions,
-//! so that a plot draws few points however long the run is.
+//! The plotted curves of a run: extended as the run's history grows, and kept at several
+//! resolutions, so that a plot draws few points however long the run is.
 //!
 //! Of a [`Pyramid`], level 0 holds all points; a bucket of level `n + 1` keeps the lowest and the
-//! highest of [`FACTOR`] buckets of level `n` (min/max decimation: spikes survive). Points are only ever
-//! appended, and an append touches each level at most once, so a frame costs what is new and what
-//! is visible, never the whole history.
+//! highest of [`FACTOR`] buckets of level `n` (min/max decimation: spikes survive). Points are only
+//! ever appended, and an append touches each level at most once, so a frame costs what is new and
+//! what is visible, never the whole history.
 
 use crate::records::JobId;
 use crate::window::{RunView, RunningMean};
@@ -128,7 +128,7 @@ pub struct Pyramid {
     levels: Vec<Vec<Bucket>>,
 }
 
-/// The extremes of some neighbouring points, in their original order.
+/// The extremes of some neighboring points, in their original order.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: [f64; 2],
@@ -212,7 +212,7 @@ impl Pyramid {
         }
     }
 
-    /// The points from `from` to `to`, thinned to a few more than `at_most`, with one neighbour on
+    /// The points from `from` to `to`, thinned to a few more than `at_most`, with one neighbor on
     /// each side so that lines leave the view where they should.
     pub fn visible(&self, from: f64, to: f64, at_most: usize) -> Vec<[f64; 2]> {
         let start = self

@@ -1,6 +1,6 @@
-//! The steps in view, which all charts share: zoomed, panned, and never without a part of the run. And
-//! what pointer and keys do to it: scroll zooms, drag pans, Shift or the secondary button draws a box,
-//! double click fits.
+//! The steps in view, which all charts share: zoomed, panned, and never without a part of the run.
+//! And what pointer and keys do to it: scroll zooms, drag pans, Shift or the secondary button draws
+//! a box, double click fits.
 
 use eframe::egui::{self, CursorIcon, Key, PointerButton, Response, Ui};
 use egui_plot::PlotTransform;
@@ -82,7 +82,7 @@ fn within([from, to]: [f64; 2], last: f64) -> Option<[f64; 2]> {
     if !(from.is_finite() && width < last) {
         return None;
     }
-    // What is too narrow grows about its centre.
+    // What is too narrow grows about its center.
     let from = (from - (width - (to - from)) / 2.0).clamp(0.0, last - width);
     Some([from, from + width])
 }

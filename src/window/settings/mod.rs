@@ -83,7 +83,7 @@ pub struct Settings {
     pub cuda_folder: Option<PathBuf>,
     /// SSH hosts that were trained on, the last one first.
     pub hosts: Vec<String>,
-    /// Where drawings are recognised.
+    /// Where drawings are recognized.
     pub inference_device: InferenceChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,

@@ -61,7 +61,7 @@ fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<
         )
         .on_hover_text(format!("{} ({keys})", about(screen)));
     if chosen {
-        // A line as well as a colour marks the current screen.
+        // A line as well as a color marks the current screen.
         ui.painter().hline(
             response.rect.x_range(),
             response.rect.bottom() - 1.0,

@@ -1,6 +1,6 @@
-//! The dialogs of the window itself: About, with versions, the machine and the licences of all bundled
-//! software; what becomes of the run or the sweep when the window closes meanwhile; and the question
-//! for a path, on desktops where no file dialog can be shown.
+//! The dialogs of the window itself: About, with versions, the machine and the licenses of all
+//! bundled software; what becomes of the run or the sweep when the window closes meanwhile; and the
+//! question for a path, on desktops where no file dialog can be shown.
 
 use eframe::egui::{Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
@@ -15,7 +15,7 @@ pub enum About {
     Closed,
     /// Versions and the machine; true once they have been copied.
     Facts(bool),
-    /// The lines of the licence texts: tens of thousands, of which only the visible ones are laid
+    /// The lines of the license texts: tens of thousands, of which only the visible ones are laid
     /// out.
     Licences(Vec<String>),
 }

@@ -1,4 +1,4 @@
-//! Small icons beside text, so that colour is never the only signal. They are painted because the
+//! Small icons beside text, so that color is never the only signal. They are painted because the
 //! bundled fonts lack these glyphs.
 
 use eframe::egui::{
@@ -83,7 +83,7 @@ pub fn star(painter: &Painter, rect: Rect, color: Color32, filled: bool) {
     };
     let outline: Vec<Pos2> = (0..10).map(at).collect();
     if filled {
-        // It is not convex: triangles about its centre.
+        // It is not convex: triangles about its center.
         let mut mesh = Mesh::default();
         mesh.colored_vertex(center, color);
         for corner in &outline {

@@ -1,4 +1,4 @@
-//! The look: the only folder with colours, spacings, fonts and radii, and the few widgets that all
+//! The look: the only folder with colors, spacings, fonts and radii, and the few widgets that all
 //! panels share.
 
 pub mod icons;
@@ -55,7 +55,7 @@ pub fn side_frame(ui: &Ui) -> Frame {
         .inner_margin(Margin::symmetric(16, 14))
 }
 
-/// The frame of a screen. Without a fill: the window is cleared to the background's colour before
+/// The frame of a screen. Without a fill: the window is cleared to the background's color before
 /// it is painted.
 pub fn screen_frame() -> Frame {
     Frame::new().inner_margin(Margin::symmetric(
@@ -164,7 +164,7 @@ pub fn hint(text: impl Into<String>) -> RichText {
     RichText::new(text).weak().small()
 }
 
-/// The reason why a value is invalid, with an icon as well as a colour.
+/// The reason why a value is invalid, with an icon as well as a color.
 pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
     beside_problem_icon(ui, RichText::new(reason).small().color(color))

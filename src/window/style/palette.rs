@@ -1,4 +1,4 @@
-//! The colours, light and dark, and the look of egui's own widgets by them.
+//! The colors, light and dark, and the look of egui's own widgets by them.
 
 use eframe::egui::style::WidgetVisuals;
 use eframe::egui::{
@@ -92,7 +92,7 @@ pub fn palette(ui: &Ui) -> Palette {
     of(ui.visuals().dark_mode)
 }
 
-/// The colours of what is saved on white, whatever the window's theme.
+/// The colors of what is saved on white, whatever the window's theme.
 pub const fn on_white() -> Palette {
     Palette {
         paper: Color32::WHITE,
@@ -104,7 +104,7 @@ pub(super) const fn of(dark: bool) -> Palette {
     if dark { DARK } else { LIGHT }
 }
 
-/// The text colour, dark or light, with more contrast on this background (relative luminance as in
+/// The text color, dark or light, with more contrast on this background (relative luminance as in
 /// WCAG 2.2).
 pub fn readable_on(ground: Color32) -> Color32 {
     let [red, green, blue, _] = Rgba::from(ground).to_array();

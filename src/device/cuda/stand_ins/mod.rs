@@ -75,7 +75,7 @@ fn loaded(owner: Owner) -> Option<&'static Library> {
     let loaded = LOADED.get_or_init(|| {
         let load = |found: CudaLibrary| {
             let file = found.file?;
-            // SAFETY: loading NVIDIA's libraries runs their initialisation, as it would if the
+            // SAFETY: loading NVIDIA's libraries runs their initialization, as it would if the
             // program were linked to them.
             #[cfg(unix)]
             let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_GLOBAL) };

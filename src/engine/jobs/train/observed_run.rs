@@ -19,7 +19,7 @@ use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
 
-/// After this many steps the network has begun to learn, and drawings are recognised with its
+/// After this many steps the network has begun to learn, and drawings are recognized with its
 /// weights.
 const FIRST_STEPS: u32 = 10;
 /// While its data is prepared, so many of its images are shown at a time, so often.
@@ -44,7 +44,7 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     /// True if somebody watches.
     pub watched: bool,
     /// What was fitted after the last epoch that was completed; the weights of the steps since then
-    /// are recognised with it too.
+    /// are recognized with it too.
     pub calibration: Calibration,
     /// Measures the share of the CPU that other programs use while its data is prepared.
     pub others: BackgroundLoad,
@@ -123,7 +123,7 @@ impl ObservedRun<'_, '_, '_> {
         self.context.queue.events.flush(self.context.id, self.now);
     }
 
-    /// Lets drawings be recognised with the run's weights, which stay the newest as it trains.
+    /// Lets drawings be recognized with the run's weights, which stay the newest as it trains.
     fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>) {
         let run = self.context.id;
         let info = ModelInfo {
@@ -155,7 +155,7 @@ impl ObservedRun<'_, '_, '_> {
         }
     }
 
-    /// Recognises drawings with the run's weights from here on, unless another model was chosen.
+    /// Recognizes drawings with the run's weights from here on, unless another model was chosen.
     fn follow_weights(&mut self) {
         let queue = &mut *self.context.queue;
         queue.recognizer.follow_training(queue.events);

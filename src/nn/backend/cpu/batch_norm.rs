@@ -1,4 +1,4 @@
-//! Batch normalisation (Ioffe & Szegedy 2015), with the activation that follows.
+//! Batch normalization (Ioffe & Szegedy 2015), with the activation that follows.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
@@ -202,7 +202,7 @@ impl Normalize {
     }
 }
 
-/// Mean and biased variance of each channel. Each chunk is centred on its own mean, and chunks are
+/// Mean and biased variance of each channel. Each chunk is centered on its own mean, and chunks are
 /// combined as in Chan et al. (1979), so that a mean far from zero loses no precision.
 pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
     let chunks: Vec<(usize, Vec<f32>, Vec<f32>)> = x

@@ -1,4 +1,4 @@
-//! The ops of transformers: self-attention, layer normalisation and positional embeddings.
+//! The ops of transformers: self-attention, layer normalization and positional embeddings.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;

@@ -1,5 +1,6 @@
-//! Batch normalisation, with the activation that follows; and sums over the rows of `[rows, channels]`: a
-//! block for each chunk of rows, whose partial sums are reduced in a fixed order.
+//! Batch normalization, with the activation that follows; and sums over the rows of
+//! `[rows, channels]`: a block for each chunk of rows, whose partial sums are reduced in a fixed
+//! order.
 
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{CudaDevice, DType, Result, Tensor};

@@ -1,4 +1,4 @@
-//! The optimiser's step over all parameters in two passes, the norm of their gradients, and the
+//! The optimizer's step over all parameters in two passes, the norm of their gradients, and the
 //! moving average of the weights.
 
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;

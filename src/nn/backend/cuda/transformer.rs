@@ -1,5 +1,5 @@
 //! The ops of transformers: self-attention, with all heads of all sequences side by side; layer
-//! normalisation; positional embeddings.
+//! normalization; positional embeddings.
 
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};

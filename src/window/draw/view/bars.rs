@@ -59,7 +59,7 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
         let painter = ui.painter();
         let middle = rect.center().y;
         if bar.winner {
-            // A triangle as well as a colour marks the winner.
+            // A triangle as well as a color marks the winner.
             let tip = pos2(rect.left() + 8.0, middle);
             let triangle = vec![tip, tip + vec2(-7.0, -5.0), tip + vec2(-7.0, 5.0)];
             painter.add(Shape::convex_polygon(

@@ -1,5 +1,5 @@
-//! The canvas: paints the ink, and what the pen or the eraser would do, or an image that is open over
-//! it. The drawing itself belongs to [`crate::window::App`].
+//! The canvas: paints the ink, and what the pen or the eraser would do, or an image that is open
+//! over it. The drawing itself belongs to [`crate::window::App`].
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ struct Place {
 
 impl CanvasView {
     /// What the pointer did with the pen since the last frame, on the canvas where that frame
-    /// showed it. Asked before the frame is laid out, so that the drawing is recognised meanwhile.
+    /// showed it. Asked before the frame is laid out, so that the drawing is recognized meanwhile.
     pub fn follow_pointer(
         &mut self,
         ctx: &Context,

@@ -1,9 +1,9 @@
 //! The ink on the canvas: the smooth curve of a pen stroke, through the points that the pointer
-//! reported, as triangles with smooth edges, round ends and round corners. The model gets the points
-//! as they were drawn.
+//! reported, as triangles with smooth edges, round ends and round corners. The model gets the
+//! points as they were drawn.
 //!
-//! What has not changed since the last frame is not computed again: of a stroke that grows, only its
-//! end.
+//! What has not changed since the last frame is not computed again: of a stroke that grows, only
+//! its end.
 
 use std::f32::consts::{PI, TAU};
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::window::PenStroke;
 /// Points closer together than this say nothing of the stroke: a pointer stands on whole pixels. In
 /// points on the screen.
 const SPACING: f32 = 4.0;
-/// Neighbours that are averaged are at most so far apart.
+/// Neighbors that are averaged are at most so far apart.
 const NEAR: f32 = 12.0;
 /// A turn whose cosine is smaller than this is a corner, which stays one.
 const CORNER: f32 = 0.2;
@@ -55,7 +55,7 @@ impl Node {
 }
 
 /// The points that the curve goes through, without the staircase of a pointer that stands on whole
-/// pixels: those that lie close together are thinned and averaged with their neighbours, except at
+/// pixels: those that lie close together are thinned and averaged with their neighbors, except at
 /// corners. Ends stay where they are, and points that lie far apart as well.
 pub fn knots(points: impl IntoIterator<Item = Node>) -> Vec<Node> {
     let mut points = thinned(points);
@@ -75,7 +75,7 @@ pub fn curve(knots: &[Node], first: usize, last: usize) -> Vec<Node> {
         let (Some(&from), Some(&to)) = (knots.get(index), knots.get(index + 1)) else {
             break;
         };
-        // At the ends and at corners, the neighbour that is missing lies on the line.
+        // At the ends and at corners, the neighbor that is missing lies on the line.
         let before = index
             .checked_sub(1)
             .and_then(|index| knots.get(index))
@@ -131,7 +131,7 @@ fn thinned(points: impl IntoIterator<Item = Node>) -> Vec<Node> {
     kept
 }
 
-/// Each point the mean of itself, counted twice, and its neighbours, unless it is an end, a corner,
+/// Each point the mean of itself, counted twice, and its neighbors, unless it is an end, a corner,
 /// or they are far away.
 fn averaged(points: &[Node]) -> Vec<Node> {
     let mut averaged = points.to_vec();
@@ -446,7 +446,7 @@ impl Piece {
     /// the same.
     fn of(knots: &[Node], start: usize, before: Option<Self>, look: &Look) -> Self {
         let end = (start + PIECE).min(knots.len() - 1);
-        // A piece ends as its neighbours begin, whose curves depend on the knots around them.
+        // A piece ends as its neighbors begin, whose curves depend on the knots around them.
         let around = &knots[start.saturating_sub(3)..(end + 4).min(knots.len())];
         if let Some(piece) = before.filter(|piece| piece.knots == around) {
             return piece;

@@ -1,5 +1,6 @@
-//! Keeping the drawing: with the digit that was recognised, or with the one that it is; the guided
-//! collection; and the drawings that were cleared from the canvas, of which a click brings one back.
+//! Keeping the drawing: with the digit that was recognized, or with the one that it is; the guided
+//! collection; and the drawings that were cleared from the canvas, of which a click brings one
+//! back.
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{

@@ -1,5 +1,5 @@
-//! The verdict in large type, the image the model saw, and the choice of the model and of the device
-//! that recognises drawings. The text comes from `draw::verdict`.
+//! The verdict in large type, the image the model saw, and the choice of the model and of the
+//! device that recognizes drawings. The text comes from `draw::verdict`.
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{

@@ -348,7 +348,7 @@ fn lines(
 /// small.
 const MIN_RANGE: f32 = 0.01;
 
-/// Paints the curve into `rect`, with a dot at its end, in the colours of the plots under Train.
+/// Paints the curve into `rect`, with a dot at its end, in the colors of the plots under Train.
 pub fn sparkline(painter: &Painter, rect: Rect, thumbnail: &Thumbnail, palette: Palette) {
     let color = if thumbnail.validation {
         palette.validation

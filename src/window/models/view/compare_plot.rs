@@ -1,5 +1,5 @@
-//! The curves of compared models in one plot, each with its own line, mark and letter: of each epoch,
-//! or of each step, over epochs, steps or seconds.
+//! The curves of compared models in one plot, each with its own line, mark and letter: of each
+//! epoch, or of each step, over epochs, steps or seconds.
 
 use eframe::egui::{Align2, Color32, RichText, Role, Ui, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Text};
@@ -112,7 +112,7 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
     style::describe(&shown.response, Role::Figure, &title, &value);
 }
 
-/// The colour, line and mark of a model: no two have the same mark, and no neighbours the same
+/// The color, line and mark of a model: no two have the same mark, and no neighbors the same
 /// line.
 fn look(position: usize, palette: Palette) -> (Color32, LineStyle, MarkerShape) {
     let colors = [

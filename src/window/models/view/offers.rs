@@ -14,7 +14,7 @@ use crate::window::TrainAction;
 use crate::window::shell::shortcuts;
 use crate::window::{Action, App, NOT_TRAINABLE, Pushes as _, Screen, style};
 
-/// The button of a model that recognises the drawings already.
+/// The button of a model that recognizes the drawings already.
 const IN_USE: &str = "In use";
 /// The width of the first button, whichever its text, in points.
 const FIRST_WIDTH: f32 = 112.0;

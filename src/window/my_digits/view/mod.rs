@@ -80,7 +80,7 @@ fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// How many drawings there are, of which digits, and how many of them the model in use recognises.
+/// How many drawings there are, of which digits, and how many of them the model in use recognizes.
 fn figures(ui: &mut Ui, app: &App) {
     let digits = &app.my_digits;
     let drawings = digits.drawings();

@@ -1,4 +1,4 @@
-//! The drawings by digit. A click on one opens what can be done with it; those that are recognised
+//! The drawings by digit. A click on one opens what can be done with it; those that are recognized
 //! wrongly, or as no digit, are crossed.
 
 use eframe::egui::{Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2};
@@ -92,7 +92,7 @@ fn tile_height(ui: &Ui, side: f32) -> f32 {
     side + TextStyle::Small.resolve(ui.style()).size * 1.3 + 6.0
 }
 
-/// "7  4 of 5 recognised".
+/// "7  4 of 5 recognized".
 fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize]) {
     let digits = &app.my_digits;
     let all = places.len();

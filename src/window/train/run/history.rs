@@ -6,7 +6,7 @@ use crate::records::{EpochRecord, StepPoint, Telemetry};
 
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Every optimiser step, oldest first.
+    /// Every optimizer step, oldest first.
     pub steps: Vec<StepPoint>,
     pub epochs: Vec<EpochRecord>,
     pub telemetry: Vec<Telemetry>,

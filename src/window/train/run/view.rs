@@ -62,7 +62,7 @@ pub struct RunView {
     pub plan: Option<RunPlan>,
     /// Images of its data, as they are read or generated.
     pub data_images: DataImages,
-    /// What its weights were initialised from, where those are statistics of the training images.
+    /// What its weights were initialized from, where those are statistics of the training images.
     pub initialization: Option<InitializationReport>,
     pub history: History,
     pub now: Telemetry,
@@ -205,7 +205,7 @@ impl RunView {
         !self.history.epochs.is_empty()
     }
 
-    /// Optimiser steps in one epoch, once known.
+    /// Optimizer steps in one epoch, once known.
     pub fn steps_per_epoch(&self) -> Option<u64> {
         let plan = self.plan.as_ref().map(|plan| plan.steps_per_epoch);
         plan.or_else(|| {

@@ -15,7 +15,7 @@ use crate::window::models::Models;
 use crate::window::settings::PresetRate;
 use crate::window::train::Train;
 
-/// The time that it takes to recognise an image, as a share of the time that it takes to learn from
+/// The time that it takes to recognize an image, as a share of the time that it takes to learn from
 /// one: the backward pass costs about as much as two forward passes.
 const EVALUATION: f64 = 1.0 / 3.0;
 

@@ -181,7 +181,7 @@ impl Train {
     }
 
     /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
-    /// recognise drawings.
+    /// recognize drawings.
     pub fn mnist_and_builtin(&self, ctx: &Ctx) -> Option<DataSpec> {
         let mnist = self
             .found

@@ -129,7 +129,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let free = !app.ctx.is_sweeping();
     let startable = free && app.validation_errors().is_empty();
     let size = [ui.available_width(), 40.0];
-    // In a horizontal layout the label is centred in its button.
+    // In a horizontal layout the label is centered in its button.
     let button = |ui: &mut Ui, enabled, button: Button<'static>| {
         ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into())))
             .inner

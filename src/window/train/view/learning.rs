@@ -1,6 +1,6 @@
 //! What a run makes of its held-out images while it trains, those of a class beside each other with
-//! its accuracy, and its first layer: below the canvas beside the plots. An image can be selected by
-//! pointer or keys.
+//! its accuracy, and its first layer: below the canvas beside the plots. An image can be selected
+//! by pointer or keys.
 
 use eframe::egui::{
     Align2, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
@@ -271,7 +271,7 @@ impl Cells {
     }
 }
 
-/// An image in grey, or in green and with a frame where it is classified correctly.
+/// An image in gray, or in green and with a frame where it is classified correctly.
 fn paint_image(
     ui: &Ui,
     sheet: &ImageSheet,

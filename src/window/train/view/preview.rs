@@ -156,7 +156,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     }
 }
 
-/// The first images with an issue; where they are and how they are labelled is said on hover.
+/// The first images with an issue; where they are and how they are labeled is said on hover.
 fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
     ui.horizontal_wrapped(|ui| {
         for (index, example) in issue.examples.iter().enumerate() {

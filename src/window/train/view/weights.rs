@@ -1,7 +1,7 @@
 //! The first layer's weights as images: blue where a weight is positive, orange where it is
-//! negative, paper where it is zero. And what the statistics of the training images gave the network
-//! to start from: principal components, their shares of the variance, and the variance after every
-//! layer.
+//! negative, paper where it is zero. And what the statistics of the training images gave the
+//! network to start from: principal components, their shares of the variance, and the variance
+//! after every layer.
 
 use eframe::egui::{
     Align, Color32, ColorImage, Context, Grid, Label, Layout, Rect, RichText, Role, ScrollArea,
@@ -19,7 +19,7 @@ const SPACE: f32 = 3.0;
 
 /// The images in a texture, side by side.
 pub struct LayerSheet {
-    /// What is in it: the run, the steps behind it, and the colours.
+    /// What is in it: the run, the steps behind it, and the colors.
     content: (JobId, u64, Palette),
     texture: TextureHandle,
     images: usize,
