@@ -24,6 +24,7 @@ class Engine:
             "benchmarks": str(home / "bench"),
             "weights": "f32",
             "background_priority": False,
+            "reports_learning": False,
         }
         command = [setting.program, "engine"]
         self.process = subprocess.Popen(command, env=setting.environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
