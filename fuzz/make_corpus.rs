@@ -1,6 +1,7 @@
 //! Writes a few valid inputs for each fuzz target, so that mutations start close to what is
 //! accepted. Usage: make_corpus FOLDER
 
+use inkling::settings::Settings;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -19,7 +20,6 @@ use inkling::records::{ExportSpec, ImportSpec, JobId, ModelRef, Replace};
 use inkling::run_config::{ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use inkling::sweep::{Definition, SamplerKind, SettingRange};
 use inkling::train::{Checkpoint, EndRequest, Observer, TrainOutcome, train};
-use inkling::window::Settings;
 use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;

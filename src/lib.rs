@@ -8,6 +8,7 @@ pub mod bench;
 pub mod cli;
 pub mod data;
 pub mod device;
+pub mod diagnostics;
 pub mod download;
 pub mod engine;
 pub mod export;
@@ -27,8 +28,10 @@ pub mod records;
 pub mod run_config;
 pub mod runs;
 pub mod self_test;
+pub mod settings;
 pub mod sweep;
 pub mod system;
 pub mod text;
 pub mod train;
+#[cfg(feature = "gui")]
 pub mod window;

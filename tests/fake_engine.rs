@@ -2,6 +2,7 @@
 //! real engine would, but only when a test says so ([`FakeEngine::serve`]), so nothing depends on
 //! time.
 
+use inkling::settings::Settings;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -45,7 +46,7 @@ use inkling::run_config::{
 use inkling::runs::RunEntry;
 use inkling::system::paths::Paths;
 use inkling::window::{
-    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake,
+    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Wake,
 };
 
 use crate::fake_executor::FakeExecutor;

@@ -1,7 +1,7 @@
 //! The settings file: what is read can be written, and is the same when it is read again.
 #![no_main]
 
-use inkling::window::Settings;
+use inkling::settings::Settings;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(settings) = Settings::from_json(bytes) {

@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::arguments::choice;
 use super::failure::Failure;
 use super::output::{Output, Progress};
+use crate::diagnostics;
 use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
-use crate::system::files::read_limited;
+use crate::settings::Settings;
 use crate::system::log::Names;
 use crate::system::paths::Paths;
 use crate::text::format::{memory, percent};
 use crate::text::table;
-use crate::window::{Settings, diagnostics};
 
 /// The time between two lines of `--watch`.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.diagnostics {
         let text = diagnostics::text(
             Some(&hardware),
-            &window_settings(&paths),
+            &Settings::read(&paths.settings),
             &paths,
             &Names::of_this_machine(),
         );
@@ -164,16 +164,4 @@ fn status_line(sample: &LoadSample) -> String {
         .iter()
         .map(gpu)
         .fold(machine, |line, gpu| line + &gpu)
-}
-
-/// Larger settings are not read.
-const MAX_BYTES: u64 = 1 << 20;
-
-/// The settings, or the defaults; unlike `Settings::load`, this leaves a file that cannot be read
-/// where it is.
-pub fn window_settings(paths: &Paths) -> Settings {
-    let read = read_limited(&paths.settings, MAX_BYTES)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    read.unwrap_or_default()
 }

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::hardware::window_settings;
 use super::output::Output;
 use crate::data::Recipients;
 use crate::engine::{ReceivedFolder, SshHost, delete_received_on, received_on};
 use crate::problem::Problem;
 use crate::records::{BundleId, KEPT_DAYS, ReceivedBundle};
+use crate::settings::Settings;
 use crate::system::paths::Paths;
 use crate::text::format::file_size;
 
@@ -102,10 +102,13 @@ pub fn run(command: &Command) -> Result<(), Failure> {
 fn run_list(list: &List) -> Result<(), Failure> {
     let paths = Paths::find();
     let recipients = Recipients::in_file(&paths.recipients).list();
-    let used = window_settings(&paths).hosts.into_iter().map(|host| {
-        host.parse()
-            .map_or(host, |host: SshHost| host.name().to_owned())
-    });
+    let used = Settings::read(&paths.settings)
+        .hosts
+        .into_iter()
+        .map(|host| {
+            host.parse()
+                .map_or(host, |host: SshHost| host.name().to_owned())
+        });
     let mut listed: Vec<Listed> = recipients
         .iter()
         .map(|host| Listed {

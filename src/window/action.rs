@@ -1,12 +1,12 @@
 //! Everything a person can do in the window. `App::apply` carries it out, in one place.
 
+use crate::settings::{Settings, Theme};
 use std::path::PathBuf;
 
 use super::draw::DrawAction;
 use super::hardware::MachineAction;
 use super::models::ModelsAction;
 use super::my_digits::MyDigitsAction;
-use super::settings::{Settings, Theme};
 use super::sweeps::SweepAction;
 use super::train::TrainAction;
 use super::train::setup::SearchAction;

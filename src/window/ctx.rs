@@ -1,11 +1,13 @@
 //! What every feature may use besides its own state.
 
+use crate::settings::Settings;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::action::{Screen, WizardStep};
+use super::autosave::Autosave;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, Dialogs};
 use super::engine_link::EngineLink;
@@ -15,7 +17,6 @@ use super::hardware::{
 use super::jobs::Jobs;
 use super::my_digits::Collection;
 use super::notice::{Notice, Offer, Severity};
-use super::settings::{Autosave, Settings};
 use super::sweeps::{ExecutorFactory, SweepRequests};
 use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};

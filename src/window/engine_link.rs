@@ -1,6 +1,7 @@
 //! The app's end of the engine: connecting to it, choosing whether it lives on a thread or in a
 //! process of its own, and what happens when it is gone.
 
+use crate::settings::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +10,6 @@ use super::background::SharedFolder;
 use super::ctx::{AppDeps, Request};
 use super::jobs::device_of;
 use super::notice::Severity;
-use super::settings::Settings;
 use super::state::App;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::Message;

@@ -1,6 +1,7 @@
 //! The frame loop: polls the app, whether or not the window is seen, draws its state and applies
 //! the actions of the frame. Decisions are made in the app.
 
+use crate::settings::{Theme, WindowGeometry, ZOOM};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -22,10 +23,7 @@ use super::shell::{dialogs, drop_zone, shortcuts};
 use super::sweeps::view::SweepScreen;
 use super::train::view::learning::LearningPanel;
 use super::train::view::search;
-use super::{
-    Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM, shell,
-    style, wizard,
-};
+use super::{Action, App, Phase, RunView, SweepView, WindowRequest, shell, style, wizard};
 use crate::ink::SIDE;
 use crate::window::TrainAction;
 

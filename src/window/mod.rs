@@ -3,13 +3,13 @@
 
 mod action;
 mod apply;
+mod autosave;
 mod background;
 mod ctx;
 mod desktop;
 pub mod draw;
 mod engine_link;
 mod events;
-#[cfg(feature = "gui")]
 mod frame;
 pub mod hardware;
 mod jobs;
@@ -17,20 +17,14 @@ mod messages;
 pub mod models;
 pub mod my_digits;
 mod notice;
-#[cfg(feature = "gui")]
 pub mod plots;
 pub mod results;
-mod settings;
-#[cfg(feature = "gui")]
 mod shell;
-#[cfg(feature = "gui")]
 mod start;
 mod state;
-#[cfg(feature = "gui")]
 pub mod style;
 pub mod sweeps;
 pub mod train;
-#[cfg(feature = "gui")]
 mod wizard;
 
 pub use action::{Action, Screen, WizardStep};
@@ -43,12 +37,11 @@ pub use draw::{
     PredictionQueue, RecentDrawings, ShownStages, Tool, WIDE_CANVAS, about_inference_comparison,
     device_name, inference_row, verdict,
 };
-#[cfg(feature = "gui")]
 pub use frame::Inkling;
 pub use hardware::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, DeleteReceived, ListReceived,
     MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState, SampleLoad,
-    SelfTest, SendingQuestion, SentView, about, automatic, diagnostics,
+    SelfTest, SendingQuestion, SentView, automatic,
 };
 pub use jobs::{Jobs, RunningJob, ShownJob};
 pub use models::ModelsAction;
@@ -61,11 +54,8 @@ pub use my_digits::{
 };
 pub use notice::{Notice, Offer, Severity};
 pub use results::ResultsView;
-pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
-#[cfg(feature = "gui")]
 pub use start::run;
 pub use state::App;
-#[cfg(feature = "gui")]
 pub use style::Pushes;
 pub use sweeps::{
     ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
@@ -74,7 +64,7 @@ pub use sweeps::{
 pub use train::TrainAction;
 pub use train::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
-    SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
+    SearchState, ValidationError, blocks, expected_accuracy,
 };
 pub use train::{ClassCount, Learning};
 pub use train::{

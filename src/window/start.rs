@@ -1,5 +1,6 @@
 //! Opens the window: its size, position and icon, and the services the app depends on.
 
+use crate::settings::Settings;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::channel;
@@ -10,7 +11,7 @@ use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
 
 use super::desktop::native::{SystemDesktop, SystemDialogs};
 use super::frame::Inkling;
-use super::{Action, App, AppDeps, OtherMachine, Settings};
+use super::{Action, App, AppDeps, OtherMachine};
 use crate::device::look_for_cuda_in;
 use crate::engine::{
     EngineHandle, EngineHost, delete_received_on, hardware_on, received_on, self_test_on,

@@ -1,11 +1,13 @@
 //! The application's state: creating it, queries of the window, and closing.
 
+use crate::settings::Settings;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::WizardStep;
 use super::action::Screen;
+use super::autosave::Autosave;
 use super::background::BackgroundTasks;
 use super::ctx::{AppDeps, Ctx};
 use super::desktop::{DesktopState, PathQuestion};
@@ -20,7 +22,6 @@ use super::models::{Changes, Models};
 use super::my_digits::MyDigitsView;
 use super::notice::Severity;
 use super::results::Results;
-use super::settings::{Autosave, Settings};
 use super::sweeps::Sweeps;
 use super::train::Train;
 use super::train::setup::Form;

@@ -2,7 +2,8 @@
 
 use eframe::egui::{Key, OutputCommand};
 use egui_kittest::kittest::Queryable;
-use inkling::window::{Action, Screen, about};
+use inkling::diagnostics;
+use inkling::window::{Action, Screen};
 
 use crate::fake_engine::{Answers, app_with, past_wizard};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
@@ -86,7 +87,7 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     ] {
         assert!(diagnostics.contains(word), "{word} is not in {diagnostics}");
     }
-    let text = about::text(window.app().ctx.hardware.as_ref());
+    let text = diagnostics::about(window.app().ctx.hardware.as_ref());
     for word in [
         env!("CARGO_PKG_VERSION"),
         "rustc",

@@ -1,12 +1,13 @@
 //! What is remembered between launches, and what becomes of it when its file cannot be read or
 //! written.
 
+use inkling::settings::{PresetRate, Settings, Theme, WindowGeometry};
 use std::fs;
 use std::time::{Duration, Instant};
 
 use inkling::bench::step_config_of;
 use inkling::run_config::{InferenceChoice, ModelKind, Preset, RunConfig};
-use inkling::window::{Action, PresetRate, Settings, Theme, WindowGeometry};
+use inkling::window::Action;
 
 use crate::fake_engine::{Answers, app_with};
 use crate::meter::peak_of;

@@ -2,13 +2,14 @@
 
 use eframe::egui::{Event, Key, Modifiers, Theme as Shade, ViewportCommand, ViewportId};
 use egui_kittest::kittest::Queryable;
+use inkling::settings::Theme;
 
 use inkling::protocol;
 use inkling::protocol::EngineError;
 use inkling::records::benchmark::Effort;
 use inkling::records::{Divergence, Intervention};
 use inkling::train::TrainError;
-use inkling::window::{Action, Phase, Screen, Theme};
+use inkling::window::{Action, Phase, Screen};
 
 use inkling::window::DrawAction;
 use inkling::window::MachineAction;

@@ -1,5 +1,6 @@
 //! Owns the window, or a panel of it, on a fake engine, and what a test does to them.
 
+use inkling::settings::Settings;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
@@ -13,7 +14,7 @@ use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
 use inkling::window::results::view as results;
-use inkling::window::{Action, App, Inkling, RunView, Settings, plots, style};
+use inkling::window::{Action, App, Inkling, RunView, plots, style};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
 use inkling::window::TrainAction;

@@ -11,6 +11,7 @@ use crate::cli::output::{Output, Progress};
 use crate::data::DataError;
 use crate::infer::{Classifier, Classify, read_as_one, read_number};
 use crate::ink::{Image, Writing};
+use crate::notices::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 use crate::problem::Problem;
 use crate::records::{DigitPrediction, Prediction, Uncertainty};
 use crate::run_config::Classes;
@@ -18,7 +19,6 @@ use crate::system::files::write_whole_with;
 use crate::system::targets::check_file;
 use crate::text::format::grouped;
 use crate::text::visible;
-use crate::window::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 
 pub enum Reading {
     Digits(Vec<DigitPrediction>),

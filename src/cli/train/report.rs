@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::output::{Output, clock, quoted};
+use crate::notices::harder_data_note;
 use crate::records::{
     EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, RunSummary,
     SplitEvaluation, StepPoint,
@@ -15,7 +16,6 @@ use crate::run_config::{DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::runs::{Checkpoints, Repeats, Reproduction, RunEntry};
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
-use crate::window::harder_data_note;
 
 /// A line of JSON.
 #[derive(Serialize, JsonSchema)]

@@ -2,9 +2,8 @@
 
 mod dialogs;
 mod integration;
-#[cfg(feature = "gui")]
 pub mod native;
-#[cfg(all(feature = "gui", target_os = "macos"))]
+#[cfg(target_os = "macos")]
 pub mod opened_by_finder;
 mod opening;
 

@@ -3,7 +3,7 @@
 use super::eraser::erase;
 use super::history::{Change, History};
 use crate::ink::{Ink, Stroke};
-use crate::window::settings::PEN;
+use crate::settings::PEN;
 
 /// The side of the canvas in its own units: ten to each pixel of the model's image. The height of
 /// the one for several digits.

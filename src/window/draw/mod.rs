@@ -12,7 +12,6 @@ mod preprocessing;
 mod recent;
 mod update;
 pub mod verdict;
-#[cfg(feature = "gui")]
 pub mod view;
 
 pub use canvas::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};

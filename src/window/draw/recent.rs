@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::verdict::Verdict;
 use crate::ink::{Image, Ink};
+use crate::notices::verdict::Verdict;
 use crate::records::Prediction;
 
 const KEPT: usize = 100;

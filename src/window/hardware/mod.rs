@@ -1,16 +1,13 @@
 //! What the window knows of this machine: its speed, whether its devices compute correctly, how
 //! busy it is, NVIDIA's libraries. And of the other machine that it trains on, if it does.
 
-pub mod about;
 mod benchmark;
 mod cuda_libraries;
 mod device_check;
-pub mod diagnostics;
 mod monitor;
 mod other_machine;
 mod sending;
 mod sent;
-#[cfg(feature = "gui")]
 pub mod view;
 
 pub use benchmark::{BenchmarkView, Comparison, ComparisonKind};
@@ -19,6 +16,11 @@ pub use monitor::{Monitor, SampleLoad};
 pub use other_machine::{MachineAction, OtherMachine, OtherMachineDialog, ReachHost, ReachState};
 pub use sending::SendingQuestion;
 pub use sent::{DeleteReceived, ListReceived, SentView};
+
+use crate::diagnostics;
+use crate::system::log::Names;
+use crate::window::Ctx;
+use crate::window::draw::Draw;
 
 /// This machine, and another one in its place.
 pub struct Machine {
@@ -36,4 +38,26 @@ pub struct Machine {
     /// True while another folder is searched for NVIDIA's libraries.
     pub looking_for_cuda: bool,
     pub(in crate::window) discovery_started: bool,
+}
+
+impl Draw {
+    /// Copies them; the log is read on another thread, since the disk may keep it waiting.
+    pub(in crate::window) fn copy_diagnostics(&self, ctx: &Ctx) {
+        let (hardware, settings, paths) = (
+            ctx.hardware.clone(),
+            self.settings_to_save(ctx),
+            ctx.deps.paths.clone(),
+        );
+        ctx.background.run(
+            move || {
+                diagnostics::text(
+                    hardware.as_ref(),
+                    &settings,
+                    &paths,
+                    &Names::of_this_machine(),
+                )
+            },
+            |app, text| app.shell.copy(&mut app.ctx, text),
+        );
+    }
 }

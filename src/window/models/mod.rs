@@ -8,7 +8,6 @@ mod names;
 mod reproduction;
 mod thumbnails;
 mod update;
-#[cfg(feature = "gui")]
 pub mod view;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,6 @@ mod keeping;
 mod transfer;
 mod undo;
 mod update;
-#[cfg(feature = "gui")]
 pub mod view;
 
 use std::collections::{BTreeMap, VecDeque};

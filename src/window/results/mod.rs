@@ -1,6 +1,5 @@
 //! The content of the Results screen: an evaluation, its model and its data set.
 
-#[cfg(feature = "gui")]
 pub mod view;
 
 use crate::records::{ModelInfo, SplitEvaluation};

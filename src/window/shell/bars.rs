@@ -1,6 +1,7 @@
 //! The top bar: the name, the tabs, the menu. The status bar: the progress of the sweep, run or job
 //! that is at work, and the monitor's switch.
 
+use crate::settings::Theme;
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Stroke, Ui, gui_zoom, vec2};
 
@@ -9,7 +10,7 @@ use super::shortcuts;
 use crate::window::MachineAction;
 use crate::window::frame::Views;
 use crate::window::style::icons;
-use crate::window::{Action, App, Pushes as _, Screen, Theme, WizardStep, style};
+use crate::window::{Action, App, Pushes as _, Screen, WizardStep, style};
 
 /// Between two tabs, in points.
 const TAB_DISTANCE: f32 = 20.0;

@@ -4,9 +4,10 @@
 
 use eframe::egui::{Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
+use crate::diagnostics;
 use crate::text::licences;
 use crate::window::style::icons;
-use crate::window::{Action, App, Phase, RunView, about, style};
+use crate::window::{Action, App, Phase, RunView, style};
 
 #[derive(Debug, Default)]
 pub enum About {
@@ -68,7 +69,7 @@ fn facts(ui: &mut Ui, app: &App) {
             .spacing([16.0, 6.0])
             .min_col_width(140.0)
             .show(ui, |ui| {
-                for (name, value) in about::facts(app.ctx.hardware.as_ref()) {
+                for (name, value) in diagnostics::facts(app.ctx.hardware.as_ref()) {
                     ui.label(RichText::new(name).weak());
                     ui.scope(|ui| {
                         ui.set_max_width(width);
@@ -111,7 +112,8 @@ fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
             .add(style::secondary_button("Copy"))
             .on_hover_text("Copy versions and hardware as text, for example for a bug report");
         if copy.clicked() {
-            ui.ctx().copy_text(about::text(app.ctx.hardware.as_ref()));
+            ui.ctx()
+                .copy_text(diagnostics::about(app.ctx.hardware.as_ref()));
             *about = About::Facts(true);
         }
         match about {

@@ -9,7 +9,6 @@ mod state;
 mod stored;
 mod tested;
 mod thread;
-#[cfg(feature = "gui")]
 pub mod view;
 
 use crate::sweep::SweepEntry;

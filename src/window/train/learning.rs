@@ -1,10 +1,10 @@
 //! What the current or last run makes of its held-out images, as the window knows it.
 
+use crate::notices::verdict::whole_percent;
 use crate::records::{HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
 use crate::run_config::Classes;
 use crate::text::format::grouped;
 use crate::window::train::Train;
-use crate::window::verdict::whole_percent;
 
 /// The held-out images of a run, and what its network makes of them.
 #[derive(Clone, Debug)]

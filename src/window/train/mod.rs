@@ -4,7 +4,6 @@ pub mod learning;
 pub mod run;
 pub mod setup;
 mod update;
-#[cfg(feature = "gui")]
 pub mod view;
 
 use std::collections::BTreeMap;
@@ -17,7 +16,7 @@ pub use run::{
 use setup::Form;
 pub use setup::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
-    SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
+    SearchState, ValidationError, blocks, expected_accuracy,
 };
 pub use update::TrainAction;
 

@@ -1,6 +1,7 @@
 //! Image files and images from the clipboard in Draw: read as `predict` reads them, over the
 //! canvas, and gone without a trace.
 
+use inkling::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use image::{GrayImage, Luma};
 use inkling::ink::{Framing, StageImage, Step, read_writing_file};
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelInfo;
-use inkling::window::{Action, App, Screen, Settings};
+use inkling::window::{Action, App, Screen};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::Driven;

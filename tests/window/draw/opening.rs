@@ -1,6 +1,7 @@
 //! Files from outside: a model is drawn with, one of another program is imported, ink comes onto
 //! the canvas, the rest is said to be neither.
 
+use inkling::settings::Settings;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use inkling::nn::ModelError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::ModelRef;
-use inkling::window::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
+use inkling::window::{Action, CANVAS, Screen, WIDE_CANVAS, WindowRequest};
 
 use inkling::window::DrawAction;
 

@@ -1,14 +1,13 @@
 //! The words for a reading, and when one is asked for.
 
 use inkling::ink::Image;
+use inkling::notices::verdict::{NumberVerdict, Verdict, whole_percent};
 use inkling::protocol::{Command, Event};
 use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
 use inkling::run_config::{
     Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
 };
-use inkling::window::verdict::{
-    NumberVerdict, Verdict, model_facts, model_sentence, whole_percent,
-};
+use inkling::window::verdict::{model_facts, model_sentence};
 use inkling::window::{Action, Phase, RunView};
 
 use crate::fake_engine;

@@ -2,6 +2,7 @@
 //! libraries: what was found wrong is not offered, and what was found before another folder was
 //! chosen counts no more.
 
+use inkling::settings::Settings;
 use std::path::PathBuf;
 
 use inkling::device::FOLDER_VARIABLE;
@@ -9,7 +10,7 @@ use inkling::hardware::{Gpu, Hardware};
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision, RunConfig};
 use inkling::self_test::{NoResult, Report};
-use inkling::window::{Action, Checked, Settings, WizardStep, automatic};
+use inkling::window::{Action, Checked, WizardStep, automatic};
 
 use inkling::window::MachineAction;
 use inkling::window::TrainAction;

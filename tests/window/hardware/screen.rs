@@ -6,8 +6,9 @@ use egui_kittest::kittest::Queryable;
 use inkling::device::HAS_CUDA;
 use inkling::protocol::Job;
 use inkling::records::benchmark::Effort;
+use inkling::settings::Settings;
 use inkling::window::hardware::view as hardware;
-use inkling::window::{Action, App, Settings, style};
+use inkling::window::{Action, App, style};
 
 use crate::fake_engine::{Answers, app_with, past_wizard};
 use crate::jobs::submitted;

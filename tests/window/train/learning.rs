@@ -12,8 +12,9 @@ use inkling::records::{
     WeightImages,
 };
 use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig, Setting};
+use inkling::settings::Settings;
 use inkling::text::format::grouped;
-use inkling::window::{Action, App, Settings, blocks};
+use inkling::window::{Action, App, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};

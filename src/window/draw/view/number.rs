@@ -7,11 +7,11 @@ use eframe::egui::{
 };
 
 use crate::ink::Image;
+use crate::notices::verdict::{NumberVerdict, Verdict};
 use crate::records::DigitPrediction;
 use crate::window::DrawAction;
 use crate::window::style;
 use crate::window::style::image_sheet::{self, ImageSheet};
-use crate::window::verdict::{NumberVerdict, Verdict};
 use crate::window::{Action, App, Pushes as _};
 
 /// The sides of the digits' images in little and in much room, in points: three, four and five to a

@@ -1,5 +1,6 @@
 //! The row of tools for the canvas: undo, redo, eraser, clear, save, pen width.
 
+use crate::settings::PEN;
 use std::sync::Arc;
 
 use eframe::egui::containers::menu::MenuButton;
@@ -11,7 +12,7 @@ use eframe::egui::{
 use crate::window::DrawAction;
 use crate::window::shell::shortcuts;
 use crate::window::style;
-use crate::window::{Action, App, PEN, Pushes as _, Screen, Tool};
+use crate::window::{Action, App, Pushes as _, Screen, Tool};
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);

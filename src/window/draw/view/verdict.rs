@@ -9,6 +9,7 @@ use eframe::egui::{
 
 use super::DrawView;
 use crate::ink::Image;
+use crate::notices::verdict::{Verdict, uncertainty_explanation, uncertainty_sentence};
 use crate::records::Prediction;
 use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalised, milliseconds};
@@ -16,7 +17,7 @@ use crate::window::DrawAction;
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
-use crate::window::verdict::{Verdict, model_facts, uncertainty_explanation, uncertainty_sentence};
+use crate::window::verdict::model_facts;
 use crate::window::{
     Action, App, Pushes as _, Screen, about_inference_comparison, inference_row, style,
 };

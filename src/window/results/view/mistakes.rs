@@ -6,11 +6,11 @@ use eframe::egui::{self, Id, Key, Modal, Modifiers, Rect, RichText, Role, Sense,
 
 use super::confusion::Cell;
 use crate::math::statistics::cell_sentence;
+use crate::notices::verdict::whole_percent;
 use crate::records::Mistake;
 use crate::run_config::Classes;
 use crate::window::style;
 use crate::window::style::image_sheet::{self, ImageSheet};
-use crate::window::verdict::whole_percent;
 
 /// The side of an image, in points: three to a pixel.
 const IMAGE_SIDE: f32 = 84.0;

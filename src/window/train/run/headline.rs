@@ -1,8 +1,8 @@
 //! The figure that people train for, a run's accuracy as it rises, and how far the run is.
 
 use super::{Phase, RunView};
+use crate::notices::harder_data_note;
 use crate::text::format::{count, duration, grouped, local_time, percent, remaining};
-use crate::window::harder_data_note;
 
 /// The accuracy that says most about a run at present.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 
 use crate::bench::step_config_of;
 use crate::data::validation_size;
-use crate::infer::STARTER_ACCURACIES;
+use crate::notices::harder_data_note;
 use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, StepConfig, Workload};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
-use crate::text::format::{duration, percent};
+use crate::settings::PresetRate;
+use crate::text::format::duration;
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::hardware::Machine;
 use crate::window::models::Models;
-use crate::window::settings::PresetRate;
 use crate::window::train::Train;
 
 /// The time that it takes to recognize an image, as a share of the time that it takes to learn from
@@ -180,16 +180,6 @@ fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
         )
     };
     work(one) == work(other)
-}
-
-/// A sentence for accuracies on built-in test digits, which are lower than those on MNIST; `None`
-/// for data that is tested on anything else.
-pub fn harder_data_note(data: &DataSpec) -> Option<String> {
-    let is_builtin = data.sources().first() == Some(&DataSource::Builtin);
-    is_builtin.then(|| {
-        let [builtin, mnist] = STARTER_ACCURACIES.map(|accuracy| percent(accuracy, 1));
-        format!("Built-in test digits are harder than MNIST's: the starter model reads {builtin} of them, and {mnist} of MNIST's.")
-    })
 }
 
 /// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2

@@ -11,7 +11,7 @@ mod samples;
 mod search;
 
 pub use download::{DownloadState, DownloadView};
-pub use estimates::{expected_accuracy, harder_data_note};
+pub use estimates::expected_accuracy;
 pub use form::{Form, ValidationError};
 pub use network::{Block, blocks};
 pub use samples::Samples;

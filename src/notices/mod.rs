@@ -1,6 +1,9 @@
 //! What happens by itself or by request, in sentences that window and command line share: what a run
 //! does, what was found, what was written.
 
+pub mod verdict;
+
+use crate::infer::STARTER_ACCURACIES;
 use crate::problem::Problem;
 use crate::problem::{Explain, Message};
 use crate::protocol::ExportReport;
@@ -8,7 +11,7 @@ use crate::records::{
     BatchSizeFinding, DataUpload, ImportFinding, Intervention, KEPT_DAYS, QuantizedAccuracy,
     RateFinding, Rescue, RunPosition, RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
-use crate::run_config::{DataSpec, RunConfig};
+use crate::run_config::{DataSource, DataSpec, RunConfig};
 use crate::system::WriteError;
 use crate::text::format::{
     capitalised, count, duration, file_size, grouped, percent, plain, plain_percent, rounded,
@@ -310,4 +313,14 @@ impl Message {
 
 fn trained_on(data: &DataSpec) -> String {
     format!("trained on {}", data.label())
+}
+
+/// A sentence for accuracies on built-in test digits, which are lower than those on MNIST; `None`
+/// for data that is tested on anything else.
+pub fn harder_data_note(data: &DataSpec) -> Option<String> {
+    let is_builtin = data.sources().first() == Some(&DataSource::Builtin);
+    is_builtin.then(|| {
+        let [builtin, mnist] = STARTER_ACCURACIES.map(|accuracy| percent(accuracy, 1));
+        format!("Built-in test digits are harder than MNIST's: the starter model reads {builtin} of them, and {mnist} of MNIST's.")
+    })
 }

@@ -2,39 +2,44 @@
 //! lines of the log. Nothing in it is personal: names of files, folders, the user and the machine
 //! are left out.
 
-use super::about;
-use crate::hardware::{Hardware, device_availability, inference_availability};
+use crate::device::HAS_CUDA;
+use crate::hardware::{Hardware, device_availability, inference_availability, lines};
 use crate::run_config::{DataSource, DeviceChoice};
+use crate::settings::Settings;
 use crate::system::log::{Names, last_lines, shareable};
 use crate::system::paths::Paths;
-use crate::window::Ctx;
-use crate::window::draw::Draw;
-use crate::window::settings::Settings;
 
 /// Lines of the log that are shared.
 const LOG_LINES: usize = 200;
 const HIDDEN: &str = "…";
 
-impl Draw {
-    /// Copies them; the log is read on another thread, since the disk may keep it waiting.
-    pub(in crate::window) fn copy_diagnostics(&self, ctx: &Ctx) {
-        let (hardware, settings, paths) = (
-            ctx.hardware.clone(),
-            self.settings_to_save(ctx),
-            ctx.deps.paths.clone(),
-        );
-        ctx.background.run(
-            move || {
-                text(
-                    hardware.as_ref(),
-                    &settings,
-                    &paths,
-                    &Names::of_this_machine(),
-                )
-            },
-            |app, text| app.shell.copy(&mut app.ctx, text),
-        );
-    }
+/// Names and values: the versions, then the machine, once probed.
+pub fn facts(hardware: Option<&Hardware>) -> Vec<(String, String)> {
+    let cuda = if HAS_CUDA { ", with CUDA" } else { "" };
+    let build = format!(
+        "{} for {} on {}{cuda}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    let machine = hardware.map(lines).unwrap_or_default();
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let first = [
+        fact("Inkling", build),
+        fact("Compiled by", env!("INKLING_RUSTC").to_owned()),
+    ];
+    first
+        .into_iter()
+        .chain(machine.into_iter().map(|line| (line.label, line.value)))
+        .collect()
+}
+
+/// The same as text, to copy.
+pub fn about(hardware: Option<&Hardware>) -> String {
+    let facts = facts(hardware).into_iter();
+    facts
+        .map(|(name, value)| format!("{name}: {value}\n"))
+        .collect()
 }
 
 /// The text; reads the log, so it may wait for the disk.
@@ -50,7 +55,7 @@ pub fn text(
         .collect();
     let facts = format!(
         "{}{}\nSettings: {}\n",
-        about::text(hardware),
+        about(hardware),
         hardware.map(devices).unwrap_or_default(),
         without_paths(settings)
     );

@@ -1,7 +1,5 @@
-//! The saved settings and their file. An unreadable file never prevents the launch: it is renamed
+//! What the person chose for the program, remembered between starts. An unreadable file never prevents the launch: it is renamed
 //! and the defaults are used.
-
-mod autosave;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,8 +11,6 @@ use crate::records::benchmark::StepConfig;
 use crate::run_config::{InferenceChoice, Preset, RunConfig};
 use crate::system::WriteError;
 use crate::system::files;
-
-pub use autosave::Autosave;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -146,6 +142,15 @@ impl Settings {
                 (Self::default(), kept.then_some(aside))
             }
         }
+    }
+
+    /// The remembered settings, or the defaults; unlike [`Settings::load`], this leaves a file that
+    /// cannot be read where it is.
+    pub fn read(path: &Path) -> Self {
+        files::read_limited(path, MAX_BYTES)
+            .ok()
+            .and_then(|bytes| Self::from_json(&bytes).ok())
+            .unwrap_or_default()
     }
 
     /// The settings in a file's content, with values nobody can work with brought into range.

@@ -1,10 +1,10 @@
 //! Saves the settings shortly after the last change, one write at a time, and on exit. A failure is
 //! reported once.
 
+use crate::settings::Settings;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::Settings;
 use crate::problem::Message;
 use crate::problem::Problem;
 use crate::protocol::Command;
