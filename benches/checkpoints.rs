@@ -12,7 +12,7 @@ use inkling::progress::Unwatched;
 use inkling::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig};
 use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints};
-use inkling::train::{Checkpoint, EndRequest, Observer, train};
+use inkling::train::{Checkpoint, EndRequest, RunObserver, train};
 
 /// Pairs for each network.
 const PAIRS: usize = 15;
@@ -49,7 +49,7 @@ impl Stretches<'_> {
     }
 }
 
-impl Observer for Stretches<'_> {
+impl RunObserver for Stretches<'_> {
     fn prepare(
         &mut self,
         plan: &RunPlan,

@@ -19,7 +19,7 @@ use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress};
 use inkling::records::{ExportSpec, ImportSpec, JobId, ModelRef, Replace};
 use inkling::run_config::{ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use inkling::sweep::{Definition, SamplerKind, SettingRange};
-use inkling::train::{Checkpoint, EndRequest, Observer, TrainOutcome, train};
+use inkling::train::{Checkpoint, EndRequest, RunObserver, TrainOutcome, train};
 use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -40,7 +40,7 @@ const PICKLE: &[u8] =
 #[derive(Default)]
 struct Keeper(Vec<Checkpoint>);
 
-impl Observer for Keeper {
+impl RunObserver for Keeper {
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
         Ok(())
     }

@@ -7,7 +7,7 @@ use inkling::math::random::Random;
 use inkling::nn::DeviceContext;
 use inkling::problem::Problem;
 use inkling::run_config::RunConfig;
-use inkling::train::{Checkpoint, Observer, TrainOutcome, TrainedModel};
+use inkling::train::{Checkpoint, RunObserver, TrainOutcome, TrainedModel};
 
 /// `count` images, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in
 /// noise.
@@ -57,7 +57,7 @@ pub fn model(outcome: TrainOutcome) -> Option<TrainedModel> {
 pub fn train(
     config: &RunConfig,
     data: &DataSet,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &DeviceContext::CPU, None, observer).map(model)
 }
@@ -67,7 +67,7 @@ pub fn resume(
     config: &RunConfig,
     data: &DataSet,
     from: Checkpoint,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &DeviceContext::CPU, Some(from), observer).map(model)
 }

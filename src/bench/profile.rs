@@ -20,7 +20,7 @@ use crate::records::{
     Telemetry,
 };
 use crate::run_config::{DeviceChoice, Network, Precision, RunConfig};
-use crate::train::{self, EndRequest, Observer};
+use crate::train::{self, EndRequest, RunObserver};
 
 /// How long is recorded, and what is enough sooner.
 const SECONDS: f64 = 3.0;
@@ -121,7 +121,7 @@ impl Recorder<'_, '_> {
     }
 }
 
-impl Observer for Recorder<'_, '_> {
+impl RunObserver for Recorder<'_, '_> {
     fn prepare(
         &mut self,
         _: &RunPlan,

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::records::benchmark::{Effort, Measurement, StepConfig, Workload};
 use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use crate::train::{self, Checkpoint, EndRequest, Observer};
+use crate::train::{self, Checkpoint, EndRequest, RunObserver};
 
 /// Each configuration gets this many runs, in turn with the others.
 const RUNS: u32 = 2;
@@ -338,7 +338,7 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
     }
 }
 
-impl Observer for StepTimer<'_, '_, '_> {
+impl RunObserver for StepTimer<'_, '_, '_> {
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.finish_burst();
         if let Err(error) = self.budget.report() {

@@ -29,7 +29,7 @@ pub fn files(arguments: impl Iterator<Item = OsString>) -> Option<Vec<PathBuf>> 
 #[cfg(feature = "gui")]
 pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     use crate::system::paths::Paths;
-    use crate::system::single_instance::{Turn, take_turn};
+    use crate::system::single_instance::{Instance, claim_window};
 
     check_exist(files)?;
     if !may_have_display() {
@@ -38,10 +38,10 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
         ));
     }
     let paths = Paths::find();
-    let Turn::Open(post) = take_turn(&paths.local, files) else {
+    let Instance::Window(later_starts) = claim_window(&paths.local, files) else {
         return Ok(());
     };
-    let opened = crate::window::run(paths, post, files.to_vec()).map_err(|error| match error {
+    let opened = crate::window::run(paths, later_starts, files.to_vec()).map_err(|error| match error {
         eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => {
             tracing::info!(%error, "no display");
             no_display("Inkling could not connect to the display")

@@ -3,7 +3,7 @@
 //! image files are read.
 
 use super::image::{BOX, Coverage, Image, SIDE};
-use super::steps::{Observer, StageImage, StageKind, Step, Steps};
+use super::steps::{StageImage, StageKind, StageObserver, Step, Steps};
 use super::{Ink, Stroke};
 
 /// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it
@@ -31,7 +31,7 @@ pub fn rasterize_steps(ink: &Ink, steps: &Steps) -> Image {
 }
 
 /// The same; `observer` is shown what each of them gives.
-pub(super) fn rasterize_with(ink: &Ink, steps: &Steps, observer: &mut impl Observer) -> Image {
+pub(super) fn rasterize_with(ink: &Ink, steps: &Steps, observer: &mut impl StageObserver) -> Image {
     draw(ink, [PEN, EDGE], |_, _| 0.0, steps, observer)
 }
 
@@ -51,7 +51,7 @@ fn draw(
     [pen, edge]: [f32; 2],
     bulge: impl FnMut(f32, f32) -> f32,
     steps: &Steps,
-    observer: &mut impl Observer,
+    observer: &mut impl StageObserver,
 ) -> Image {
     let Some(frame) = Frame::around(ink, pen, edge, steps) else {
         return Image::BLANK;

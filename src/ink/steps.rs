@@ -145,16 +145,16 @@ pub enum StageImage {
     Model(Box<Image>),
 }
 
-pub(super) trait Observer {
+pub(super) trait StageObserver {
     /// This is what a stage shows; `image` is made where somebody looks.
     fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage);
 }
 
-impl Observer for () {
+impl StageObserver for () {
     fn stage(&mut self, _: StageKind, _: impl FnOnce() -> StageImage) {}
 }
 
-impl Observer for Vec<Stage> {
+impl StageObserver for Vec<Stage> {
     fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage) {
         self.push(Stage {
             kind,

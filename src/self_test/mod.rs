@@ -26,7 +26,7 @@ use crate::progress::Unwatched;
 use crate::records::{Calibration, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::system::process::{self, run_within};
-use crate::train::{EndRequest, Observer, train};
+use crate::train::{EndRequest, RunObserver, train};
 pub use op_cases::{Case, all as cases};
 pub use op_check::check;
 pub use report::{Check, Report, Subject, sections};
@@ -199,7 +199,7 @@ fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, Problem> {
 #[derive(Default)]
 struct Losses(Vec<f32>);
 
-impl Observer for Losses {
+impl RunObserver for Losses {
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
         Ok(())
     }

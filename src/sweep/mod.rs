@@ -27,7 +27,7 @@ pub use engines::{Executor, TrialEvent};
 pub use error::{DefinitionError, SweepError};
 pub use importance::importance;
 pub use journal::{Record, Sweep, Tested};
-pub use run::{Ending, Observer, Status, run};
+pub use run::{Ending, Status, SweepObserver, run};
 pub use sampler::suggest;
 pub use slurm::SlurmArray;
 pub use space::Value;

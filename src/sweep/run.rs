@@ -17,7 +17,7 @@ use crate::records::DataUpload;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Watches a sweep, and may interrupt it.
-pub trait Observer {
+pub trait SweepObserver {
     fn started(&mut self, _trial: &Trial) {}
 
     /// The data of the trials is about to be sent to another machine.
@@ -66,7 +66,7 @@ pub enum Ending {
 pub fn run(
     sweep: &mut Sweep,
     executor: &mut dyn Executor,
-    observer: &mut dyn Observer,
+    observer: &mut dyn SweepObserver,
 ) -> Result<Ending, SweepError> {
     let mut session = Session {
         began: Instant::now(),
@@ -93,7 +93,7 @@ pub fn run(
 struct Session<'s> {
     sweep: &'s mut Sweep,
     executor: &'s mut dyn Executor,
-    observer: &'s mut dyn Observer,
+    observer: &'s mut dyn SweepObserver,
     began: Instant,
     /// Seconds of earlier sessions.
     before: f64,

@@ -24,16 +24,16 @@ const TAKEN: &str = "taken";
 
 /// What this start is to do.
 #[derive(Debug)]
-pub enum Turn {
+pub enum Instance {
     /// Open the window, and hear of later starts.
-    Open(Post),
+    Window(LaterStarts),
     /// Nothing: the window that is open has the files now.
-    Done,
+    HandedOver,
 }
 
 /// Where later starts knock. The lock is held as long as this is, or until the process ends.
 #[derive(Debug)]
-pub struct Post {
+pub struct LaterStarts {
     /// Without one, this is a window on its own: the lock could not be had, or nobody can be heard
     /// here.
     held: Option<(File, Listener)>,
@@ -41,10 +41,10 @@ pub struct Post {
 
 /// Finds out whether a window is open that keeps its things in `folder`, and hands it `files` if
 /// so.
-pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
+pub fn claim_window(folder: &Path, files: &[PathBuf]) -> Instance {
     let alone = |why: &dyn std::fmt::Display| {
         tracing::info!(%why, "a window on its own");
-        Turn::Open(Post { held: None })
+        Instance::Window(LaterStarts { held: None })
     };
     let lock = create_folder(folder).and_then(|()| open_lock(&folder.join("window.lock")));
     let lock = match lock {
@@ -53,18 +53,18 @@ pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
     };
     match lock.try_lock() {
         Ok(()) => match listen(folder) {
-            Ok(listener) => Turn::Open(Post {
+            Ok(listener) => Instance::Window(LaterStarts {
                 held: Some((lock, listener)),
             }),
             Err(error) => alone(&error),
         },
-        Err(TryLockError::WouldBlock) if hand_over(folder, files) => Turn::Done,
+        Err(TryLockError::WouldBlock) if hand_over(folder, files) => Instance::HandedOver,
         Err(TryLockError::WouldBlock) => alone(&"the window that is open does not answer"),
         Err(TryLockError::Error(error)) => alone(&error),
     }
 }
 
-impl Post {
+impl LaterStarts {
     /// Calls `take` with the files of each later start, from another thread, for as long as this
     /// process lives.
     pub fn serve(self, take: impl Fn(Vec<PathBuf>) -> bool + Send + 'static) {
@@ -81,7 +81,10 @@ impl Post {
                 }
             }
         };
-        if let Err(error) = Builder::new().name("inkling-post".to_owned()).spawn(serve) {
+        if let Err(error) = Builder::new()
+            .name("inkling-starts".to_owned())
+            .spawn(serve)
+        {
             tracing::warn!(%error, "later starts cannot be heard");
         }
     }

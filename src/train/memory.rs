@@ -3,7 +3,7 @@
 
 use candle_core::Tensor;
 
-use super::observer::Observer;
+use super::observer::RunObserver;
 use crate::data::augment::AugmentParams;
 use crate::data::validation_size;
 use crate::infer::GPU_BATCH;
@@ -138,7 +138,7 @@ impl<'a> MicroBatcher<'a> {
         config: &RunConfig,
         context: &'a DeviceContext,
         plan: &RunPlan,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RunObserver,
     ) -> Result<Self, Problem> {
         let images = plan.train_images + plan.validation_images;
         let within_limit = |config| {
@@ -184,7 +184,7 @@ impl<'a> MicroBatcher<'a> {
         computed: candle_core::Result<Tensor>,
         images: usize,
         step: u64,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RunObserver,
     ) -> Result<Option<Tensor>, Problem> {
         let computed = computed.map_err(ComputeError::from);
         let (computed, message) = match computed {

@@ -33,7 +33,7 @@ impl From<Cancelled> for EndRequest {
 
 /// Watches and steers a run, on the thread it runs on. The networks passed to it share their
 /// weights with the run: a clone kept from `prepare` is the newest model at any later call.
-pub trait Observer: Send {
+pub trait RunObserver: Send {
     /// The data is split and the network built; the first step follows. `before` are the completed
     /// epochs of a resumed run and `curve` its steps, thinned; it continues from `position`.
     fn prepare(

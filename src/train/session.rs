@@ -16,7 +16,7 @@ use super::checkpoint::Checkpoint;
 use super::gradient_noise::{grown, next_factor, noise_scale};
 use super::memory::MicroBatcher;
 use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
-use super::observer::{EndRequest, Observer};
+use super::observer::{EndRequest, RunObserver};
 use super::order::{EpochSteps, Shuffle};
 use super::plan::{Start, check, plan, threads};
 use super::progress::RunProgress;
@@ -43,7 +43,7 @@ pub fn train(
     data: &DataSet,
     context: &DeviceContext,
     from: Option<Checkpoint>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<TrainOutcome, Problem> {
     check(config)?;
     let start = Start::new(config, &data.train, &data.classes)?;
@@ -57,7 +57,7 @@ pub fn train_from(
     start: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<TrainOutcome, Problem> {
     let images = (&data.train, Some(&data.test));
     run_on_threads(config, images, start, context, from, observer)
@@ -70,7 +70,7 @@ pub fn validate(
     train_split: &Split,
     classes: &Classes,
     context: &DeviceContext,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<TrainOutcome, Problem> {
     check(config)?;
     let start = Start::new(config, train_split, classes)?;
@@ -84,7 +84,7 @@ pub fn search_learning_rate(
     config: &RunConfig,
     data: &DataSet,
     context: &DeviceContext,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<(), Problem> {
     let config = search_config(config);
     check(&config)?;
@@ -102,7 +102,7 @@ fn run_on_threads(
     start: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) -> Result<TrainOutcome, Problem> {
     let context = context.clone().with_autotuning(config.autotune);
     let context = &match config.memory_limit_bytes() {
@@ -161,7 +161,7 @@ struct Run<'run, 'scope, 'env> {
     clock: RunClock,
     /// When the epoch in progress started, in the clock's seconds.
     epoch_started: f64,
-    observer: &'run mut dyn Observer,
+    observer: &'run mut dyn RunObserver,
 }
 
 impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
@@ -172,7 +172,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         context: &'run DeviceContext,
         from: Option<Checkpoint>,
         scope: &'scope Scope<'scope, 'env>,
-        observer: &'run mut dyn Observer,
+        observer: &'run mut dyn RunObserver,
     ) -> Result<Self, Problem> {
         let Start {
             net,
@@ -570,7 +570,7 @@ fn start_batches<'scope, 'env>(
 fn interruptibly<T, E: Into<Problem>>(
     net: &Net,
     clock: &mut RunClock,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
     work: impl FnOnce(&mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<T, E>,
 ) -> Result<T, Ended> {
     let mut end = None;

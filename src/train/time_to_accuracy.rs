@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::gradient_noise::GradientNoise;
-use super::observer::{EndRequest, Observer};
+use super::observer::{EndRequest, RunObserver};
 use super::order::EpochSteps;
 use super::session::validate;
 use crate::data::{Split, ValidationSplit};
@@ -193,7 +193,7 @@ impl Run<'_> {
     }
 }
 
-impl Observer for Run<'_> {
+impl RunObserver for Run<'_> {
     fn prepare(
         &mut self,
         plan: &RunPlan,

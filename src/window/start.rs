@@ -21,7 +21,7 @@ use crate::self_test::check_in_subprocess;
 use crate::sweep::EngineExecutor;
 use crate::system::paths::Paths;
 use crate::system::signals::{Signal, listen};
-use crate::system::single_instance::Post;
+use crate::system::single_instance::LaterStarts;
 use crate::system::{c_memory, process};
 
 /// The smallest window that everything fits into, in points.
@@ -36,8 +36,12 @@ const END_TIMEOUT: Duration = Duration::from_secs(20);
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 
 /// Opens the window with these files and returns when it is closed: the exit status, 0 unless a
-/// signal closed it. Later starts of the program hand their files over through `post`.
-pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::Error> {
+/// signal closed it. Later starts of the program hand their files over through `later_starts`.
+pub fn run(
+    paths: Paths,
+    later_starts: LaterStarts,
+    files: Vec<PathBuf>,
+) -> Result<u8, eframe::Error> {
     c_memory::keep_freed();
     let status = Arc::new(AtomicU8::new(0));
     let end = Arc::clone(&status);
@@ -59,7 +63,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
             let ctx = cc.egui_ctx.clone();
             listen_to_signals(&end, &ctx);
             let waken = ctx.clone();
-            post.serve(move |files| {
+            later_starts.serve(move |files| {
                 let taken = open.send(files).is_ok();
                 waken.request_repaint();
                 taken

@@ -9,7 +9,7 @@ mod settings;
 
 use inkling::progress::Cancelled;
 use inkling::run_config::{Preset, RunConfig};
-use inkling::sweep::{Definition, Observer, Outcome, SettingRange, Status, Trial, Value};
+use inkling::sweep::{Definition, Outcome, SettingRange, Status, SweepObserver, Trial, Value};
 
 use crate::fake_executor::epoch;
 
@@ -50,7 +50,7 @@ fn trial(
 /// Interrupts after this many reports.
 struct Patience(u32);
 
-impl Observer for Patience {
+impl SweepObserver for Patience {
     fn report(&mut self, _: &Status) -> Result<(), Cancelled> {
         self.0 = self.0.checked_sub(1).ok_or(Cancelled)?;
         Ok(())

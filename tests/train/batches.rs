@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inkling::nn::Net;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::{EndRequest, Loader, Observer, Shuffle};
+use inkling::train::{EndRequest, Loader, RunObserver, Shuffle};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -177,7 +177,7 @@ fn clipping_bounds_the_move() {
 
 struct Panics;
 
-impl Observer for Panics {
+impl RunObserver for Panics {
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
         panic!("an observer broke")
     }

@@ -11,7 +11,7 @@ use inkling::records::{
     Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig};
-use inkling::train::{EndRequest, Observer, search_learning_rate};
+use inkling::train::{EndRequest, RunObserver, search_learning_rate};
 
 use crate::synthetic;
 
@@ -132,7 +132,7 @@ struct Follower {
     diverged: bool,
 }
 
-impl Observer for Follower {
+impl RunObserver for Follower {
     fn between(&mut self, _net: &inkling::nn::Net) -> Result<(), EndRequest> {
         if self.diverged || self.search.is_over() {
             Err(EndRequest::Interrupt)

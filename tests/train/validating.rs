@@ -4,7 +4,7 @@ use inkling::data::DataSet;
 use inkling::nn::{DeviceContext, Net};
 use inkling::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint};
 use inkling::run_config::{Classes, Preset, RunConfig};
-use inkling::train::{EndRequest, Observer, TrainOutcome};
+use inkling::train::{EndRequest, RunObserver, TrainOutcome};
 
 use crate::synthetic::{square_set, train};
 
@@ -16,7 +16,7 @@ struct Watcher {
     after_an_epoch: Option<EndRequest>,
 }
 
-impl Observer for Watcher {
+impl RunObserver for Watcher {
     fn prepare(
         &mut self,
         plan: &RunPlan,

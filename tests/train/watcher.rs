@@ -8,7 +8,7 @@ use inkling::records::{
     Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, EndRequest, LearningProbe, Observer};
+use inkling::train::{Checkpoint, EndRequest, LearningProbe, RunObserver};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -44,7 +44,7 @@ pub struct Watcher {
     pub checkpoints: Vec<Checkpoint>,
 }
 
-impl Observer for Watcher {
+impl RunObserver for Watcher {
     fn prepare(
         &mut self,
         plan: &RunPlan,

@@ -8,7 +8,7 @@ use crate::cli::output::Progress;
 use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
-use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};
+use crate::sweep::{self, Ending, Executor, Status, Sweep, SweepObserver, Trial};
 use crate::text::format::percent;
 
 /// Goes on to the end of the sweep, or until Ctrl-C.
@@ -18,16 +18,16 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Ending, Failure> {
     let space = sweep.definition().space.clone();
-    let mut watch = Watch {
+    let mut printer = SweepPrinter {
         progress: Progress::new(),
         names: space.iter().map(|d| d.setting.row().name).collect(),
         output,
         failure: None,
     };
-    let ending = sweep::run(sweep, executor, &mut watch);
-    let Watch {
+    let ending = sweep::run(sweep, executor, &mut printer);
+    let SweepPrinter {
         progress, failure, ..
-    } = watch;
+    } = printer;
     if ending == Ok(Ending::Interrupted) && failure.is_none() {
         progress.note("Stopping. Trials that are cut short begin again when the sweep is resumed.");
     }
@@ -36,7 +36,7 @@ pub fn run(
     ending.map_err(Failure::from)
 }
 
-struct Watch<'o> {
+struct SweepPrinter<'o> {
     progress: Progress,
     names: Vec<&'static str>,
     output: &'o mut Output,
@@ -44,7 +44,7 @@ struct Watch<'o> {
     failure: Option<Failure>,
 }
 
-impl Watch<'_> {
+impl SweepPrinter<'_> {
     fn json(&mut self, line: &JsonLine) {
         if let Err(failure) = self.output.json(line) {
             self.failure.get_or_insert(failure);
@@ -52,7 +52,7 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl SweepObserver for SweepPrinter<'_> {
     fn started(&mut self, trial: &Trial) {
         self.json(&JsonLine::trial_started(trial, &self.names));
     }

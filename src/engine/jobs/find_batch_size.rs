@@ -36,11 +36,11 @@ pub(super) fn run(
     )?;
     check_labels(&config.data, data)?;
     let device = settings.devices.open(config.device)?;
-    let finding = search(context, config, *accuracy, data, &device)?;
+    let finding = time_each(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))
 }
 
-fn search(
+fn time_each(
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     accuracy: f64,
@@ -50,7 +50,7 @@ fn search(
     let mut load = BackgroundLoad::start();
     let mut noise = GradientNoise::default();
     let mut least = f64::INFINITY;
-    let mut watch = Watch {
+    let mut search = BatchSizeSearch {
         context,
         part: LOADING..LOADING,
         start: Instant::now(),
@@ -62,7 +62,7 @@ fn search(
     );
     let share = (1.0 - LOADING) / configs.len() as f32;
     for (index, config) in configs.iter().enumerate() {
-        watch.part = watch.part.end..LOADING + share * (index + 1) as f32;
+        search.part = search.part.end..LOADING + share * (index + 1) as f32;
         let seconds = (LONGER * least).clamp(MIN_SECONDS, FIRST_SECONDS);
         let target = Target {
             accuracy,
@@ -75,28 +75,28 @@ fn search(
             &data.classes,
             device,
             target,
-            &mut watch,
+            &mut search,
         )?
         .ok_or(JobError::Cancelled)?;
         least = row
             .reached
             .map_or(least, |reached| least.min(reached.seconds));
-        watch.background_load = load
+        search.background_load = load
             .measure()
             .unwrap_or_default()
-            .max(watch.background_load);
-        watch.context.queue.events.send(Event::TimedToAccuracy {
-            id: watch.context.id,
+            .max(search.background_load);
+        search.context.queue.events.send(Event::TimedToAccuracy {
+            id: search.context.id,
             row,
         });
     }
     Ok(BatchSizeFinding {
         noise_scale: noise.scale(),
-        background_load: watch.background_load,
+        background_load: search.background_load,
     })
 }
 
-struct Watch<'r, 'q, 'c> {
+struct BatchSizeSearch<'r, 'q, 'c> {
     context: &'r mut JobContext<'q, 'c>,
     /// The part of the whole that the current batch size is.
     part: Range<f32>,
@@ -105,7 +105,7 @@ struct Watch<'r, 'q, 'c> {
     background_load: f32,
 }
 
-impl Progress for Watch<'_, '_, '_> {
+impl Progress for BatchSizeSearch<'_, '_, '_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
         let Range { start, end } = self.part;
         let fraction = start + (end - start) * fraction;

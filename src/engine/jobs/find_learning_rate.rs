@@ -10,7 +10,7 @@ use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{Intervention, RateSearch, SEARCH_STEPS, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
-use crate::train::{self, EndRequest, Observer};
+use crate::train::{self, EndRequest, RunObserver};
 
 /// The share of the whole that loading the data takes.
 const LOADING: f32 = 0.1;
@@ -29,7 +29,7 @@ pub(super) fn run(
     )?;
     check_labels(&config.data, data)?;
     let device = settings.devices.open(config.device)?;
-    let mut run = Watch {
+    let mut run = RateSearchRun {
         context,
         search: RateSearch::default(),
         now: Telemetry::default(),
@@ -52,7 +52,7 @@ pub(super) fn run(
 }
 
 /// The search while it trains.
-struct Watch<'r, 'q, 'c> {
+struct RateSearchRun<'r, 'q, 'c> {
     context: &'r mut JobContext<'q, 'c>,
     search: RateSearch,
     now: Telemetry,
@@ -61,7 +61,7 @@ struct Watch<'r, 'q, 'c> {
     start: Instant,
 }
 
-impl Watch<'_, '_, '_> {
+impl RateSearchRun<'_, '_, '_> {
     /// Reports how far it is. It ends sooner where the loss rises before.
     fn report(&mut self) -> Result<(), Cancelled> {
         let steps = self.search.points().len() as f32;
@@ -77,7 +77,7 @@ impl Watch<'_, '_, '_> {
     }
 }
 
-impl Observer for Watch<'_, '_, '_> {
+impl RunObserver for RateSearchRun<'_, '_, '_> {
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.cancelled |= self.report().is_err();
         // Unlike a run that is stopped, one that is interrupted ends without measuring anything.

@@ -22,7 +22,9 @@ use crate::records::{
 use crate::run_config::{Classes, ConfigProblem, WeightFormat};
 use crate::runs::Store;
 use crate::text::format::count;
-use crate::train::{self, EndRequest, FineTuning, Observer, REHEARSED, TrainOutcome, TrainedModel};
+use crate::train::{
+    self, EndRequest, FineTuning, REHEARSED, RunObserver, TrainOutcome, TrainedModel,
+};
 
 /// The share of the whole after which each part ends: loading, measuring before, training, and
 /// measuring afterwards. The rest measures on test images.
@@ -178,7 +180,7 @@ struct Run<'r, 'q, 'c> {
     cancelled: bool,
 }
 
-impl Observer for Run<'_, '_, '_> {
+impl RunObserver for Run<'_, '_, '_> {
     fn prepare(
         &mut self,
         plan: &RunPlan,

@@ -10,7 +10,7 @@ use crate::progress::Cancelled;
 use crate::protocol::{Event, JobEvent, JobProgress, JobResult};
 use crate::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
-use crate::train::{self, EndRequest, Observer, TrainOutcome};
+use crate::train::{self, EndRequest, RunObserver, TrainOutcome};
 
 pub(super) fn run(
     workspace: &mut Workspace<'_>,
@@ -45,7 +45,7 @@ struct Trial<'r, 'q, 'c> {
     total_steps: u64,
 }
 
-impl Observer for Trial<'_, '_, '_> {
+impl RunObserver for Trial<'_, '_, '_> {
     fn prepare(
         &mut self,
         plan: &RunPlan,

@@ -1,7 +1,7 @@
 //! Separates ink from the paper it is on: polarity, uneven light, noise, specks.
 
 use crate::ink::image::GrayImage;
-use crate::ink::steps::{Observer, STAGE_SIDE, StageImage, StageKind, Step, Steps};
+use crate::ink::steps::{STAGE_SIDE, StageImage, StageKind, StageObserver, Step, Steps};
 
 /// An image with less contrast than this, as a share of the range from black to white, is taken to
 /// be empty.
@@ -16,7 +16,7 @@ const SPECK: f32 = 0.04;
 pub(super) fn find_ink(
     grey: &GrayImage,
     steps: &Steps,
-    observer: &mut impl Observer,
+    observer: &mut impl StageObserver,
 ) -> Option<GrayImage> {
     let (over_paper, noise) = contrast(grey, steps.has(Step::Lighting))?;
     // Full ink: what the darkest few pixels have, whatever the size of the digit.

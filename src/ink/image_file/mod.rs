@@ -19,7 +19,7 @@ use self::decode::{Share, TOTAL, needed};
 use super::InkError;
 use super::image::{GrayImage, Image, PIXELS, SIDE};
 use super::segment::Writing;
-use super::steps::{Observer, STAGE_SIDE, Stage, StageImage, StageKind, Steps};
+use super::steps::{STAGE_SIDE, Stage, StageImage, StageKind, StageObserver, Steps};
 use crate::run_config::Classes;
 use crate::system::files::open_regular;
 
@@ -111,7 +111,7 @@ fn writing_of(
     grey: &GrayImage,
     steps: &Steps,
     framing: Framing,
-    observer: &mut impl Observer,
+    observer: &mut impl StageObserver,
 ) -> Writing {
     observer.stage(StageKind::Gray, || {
         StageImage::Light(grey.reduced(STAGE_SIDE))

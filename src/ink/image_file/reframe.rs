@@ -4,7 +4,7 @@
 
 use crate::ink::image::{BOX, Coverage, GrayImage, Image, PIXELS, SIDE};
 use crate::ink::rasterize::{EDGE, PEN, distances};
-use crate::ink::steps::{Observer, StageImage, StageKind, Step, Steps};
+use crate::ink::steps::{StageImage, StageKind, StageObserver, Step, Steps};
 
 /// Subpixels along a pixel's side: the resolution at which strokes are measured and redrawn.
 const FINE: usize = 8;
@@ -28,7 +28,7 @@ const MISSED: f32 = 0.03;
 pub(in crate::ink) fn reframe(
     ink: &GrayImage,
     steps: &Steps,
-    observer: &mut impl Observer,
+    observer: &mut impl StageObserver,
 ) -> Image {
     let Some(mut crop) = Crop::around(ink) else {
         return Image::BLANK;

@@ -15,7 +15,7 @@ use super::Ink;
 use super::image::{GrayImage, Image};
 use super::image_file::reframe::reframe;
 use super::rasterize::rasterize_with;
-use super::steps::{Observer, Stage, StageImage, StageKind, Step, Steps};
+use super::steps::{Stage, StageImage, StageKind, StageObserver, Step, Steps};
 
 pub use self::candidates::{Candidate, CandidateImage};
 
@@ -187,7 +187,7 @@ impl Writing {
         stages
     }
 
-    fn observed(&self, pieces: Range<usize>, observer: &mut impl Observer) -> Image {
+    fn observed(&self, pieces: Range<usize>, observer: &mut impl StageObserver) -> Image {
         let all = pieces.len() == self.pieces.len();
         let parts = self.pieces.get(pieces).unwrap_or_default();
         let middle = || {

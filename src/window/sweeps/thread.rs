@@ -11,7 +11,7 @@ use crate::progress::Cancelled;
 use crate::records::DataUpload;
 use crate::sweep;
 use crate::sweep::{
-    Definition, Ending, Executor, Observer, Status, Sweep, SweepError, Tested, Trial,
+    Definition, Ending, Executor, Status, Sweep, SweepError, SweepObserver, Tested, Trial,
 };
 
 /// Makes what trains this many trials at once; called on the thread of the sweep.
@@ -89,13 +89,13 @@ pub fn run(
     };
     tell(SweepNews::Began(Box::new(LoadedSweep::from(&sweep))));
     let mut executor = executor(sweep.definition().at_once);
-    let mut watch = Watch {
+    let mut news = NewsOfSweep {
         requests,
         tell,
         changed: BTreeMap::new(),
         told: None,
     };
-    let ended = sweep::run(&mut sweep, &mut *executor, &mut watch);
+    let ended = sweep::run(&mut sweep, &mut *executor, &mut news);
     drop(executor);
     let ended = match ended {
         Ok(Ending::Interrupted) if requests.for_good.load(Ordering::Relaxed) => {
@@ -111,7 +111,7 @@ pub fn run(
 }
 
 /// Collects what changes between two updates of the window.
-struct Watch<'t> {
+struct NewsOfSweep<'t> {
     requests: &'t SweepRequests,
     tell: &'t dyn Fn(SweepNews),
     changed: BTreeMap<u32, Trial>,
@@ -119,13 +119,13 @@ struct Watch<'t> {
     told: Option<(Vec<u32>, f64)>,
 }
 
-impl Watch<'_> {
+impl NewsOfSweep<'_> {
     fn note(&mut self, trial: &Trial) {
         self.changed.insert(trial.number, trial.clone());
     }
 }
 
-impl Observer for Watch<'_> {
+impl SweepObserver for NewsOfSweep<'_> {
     fn started(&mut self, trial: &Trial) {
         self.note(trial);
     }

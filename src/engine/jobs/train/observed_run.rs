@@ -17,7 +17,7 @@ use crate::records::{
 };
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
-use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
+use crate::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunOrigin};
 
 /// After this many steps the network has begun to learn, and drawings are recognized with its
 /// weights.
@@ -229,7 +229,7 @@ impl Progress for ObservedRun<'_, '_, '_> {
     }
 }
 
-impl Observer for ObservedRun<'_, '_, '_> {
+impl RunObserver for ObservedRun<'_, '_, '_> {
     fn prepare(
         &mut self,
         plan: &RunPlan,
