@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
 
-use inkling::nn::DeviceContext;
 use inkling::nn::backend::COMPOSED;
-use inkling::nn::ops;
+use inkling::nn::{DeviceContext, ops};
 use inkling::run_config::{Activation, DeviceChoice, Precision};
 use inkling::self_test::{
     Case, Check, Report, Subject, cases, check, run, run_in_subprocess, sections,

@@ -5,14 +5,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::preset;
-use super::devices;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
-use super::interrupt;
 use super::output::{Output, Progress};
+use super::{devices, interrupt};
 use crate::bench::{self, busy, text, workload};
-use crate::protocol::EngineError;
-use crate::protocol::{Event, Job, JobResult};
+use crate::protocol::{EngineError, Event, Job, JobResult};
 use crate::records::benchmark::{BUSY, Effort, Machine, Measurement, StepConfig, Workload};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};

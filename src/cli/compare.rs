@@ -9,20 +9,17 @@ use super::arguments::model_file;
 use super::engine::{Engine, Update};
 use super::eval::OfDigit;
 use super::failure::Failure;
-use super::output::Output;
-use super::output::Progress;
+use super::output::{Output, Progress};
 use crate::infer::ComparisonError;
 use crate::infer::model_comparison::{
     against, digits_table, images_of, letter, results_table, sentences, settings_table,
 };
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Job, JobResult};
+use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, ModelRef};
 use crate::run_config::{DataSpec, EvaluationSplit, ModelKind, RunConfig, differing_settings};
-use crate::text::table;
-use crate::text::visible;
+use crate::text::{table, visible};
 
 /// What all others are compared with: on the command line the order says it.
 const BASELINE: usize = 0;

@@ -8,11 +8,9 @@ use serde::Serialize;
 use super::arguments::{Models, choice};
 use super::engine::{Engine, Update};
 use super::failure::Failure;
-use super::output::Output;
-use super::output::Progress;
+use super::output::{Output, Progress};
 use crate::math::statistics::{ClassScore, calibration_error, class_scores};
-use crate::protocol::EngineError;
-use crate::protocol::{Job, JobResult};
+use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{
     DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection,
     ModelRef, NotDigitsSpec, SplitEvaluation, WriterScore,

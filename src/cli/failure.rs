@@ -2,8 +2,7 @@ use std::process::ExitCode;
 
 use super::interrupt::{self, Request};
 use super::output::note;
-use crate::problem::Problem;
-use crate::problem::{Code, Explain};
+use crate::problem::{Code, Explain, Problem};
 use crate::run_config::ConfigProblem;
 
 /// The exit status after Ctrl-C, as is usual for shells.

@@ -7,14 +7,12 @@ use serde::Serialize;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
-use super::output::Output;
-use super::output::Progress;
+use super::output::{Output, Progress};
 use super::settings::Settings;
 use crate::bench::busy;
 use crate::problem::Message;
 use crate::progress::Cancelled;
-use crate::protocol::EngineError;
-use crate::protocol::{Event, Job, JobResult};
+use crate::protocol::{EngineError, Event, Job, JobResult};
 use crate::records::benchmark::BUSY;
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy,

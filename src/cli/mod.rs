@@ -35,8 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use settings::Settings;
-pub use settings::train_command;
+pub use settings::{Settings, train_command};
 
 use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use failure::Failure;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use image::GrayImage;
 
-use super::load::BUILTIN_SEED;
-use super::{DataError, DataSet, Overview, Split, builtin, gather_batch, load};
+use super::load::{self, BUILTIN_SEED};
+use super::{DataError, DataSet, Overview, Split, builtin, gather_batch};
 use crate::ink::SIDE;
 use crate::math::random::Random;
 use crate::progress::Unwatched;

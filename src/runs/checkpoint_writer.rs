@@ -18,8 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::RunError;
-use super::{CHECKPOINT, CheckpointFolder, Checkpoints};
+use super::{CHECKPOINT, CheckpointFolder, Checkpoints, RunError};
 use crate::nn::ComputeError;
 use crate::records::RunPosition;
 use crate::system::priority;

@@ -8,9 +8,8 @@ use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::RunError;
-use super::checkpoint_file;
 use super::checkpoint_folder::{CHECKPOINT, CheckpointFolder, LockError, unique_name};
+use super::{RunError, checkpoint_file};
 use crate::records::RunPosition;
 use crate::system::files::open_regular;
 use crate::train::{Checkpoint, CheckpointCard};

@@ -1,7 +1,6 @@
 use std::path::PathBuf;
 
-use crate::problem::Problem;
-use crate::problem::{Code, Explain, sentence};
+use crate::problem::{Code, Explain, Problem, sentence};
 use crate::run_config::{ConfigProblem, Setting};
 use crate::system::WriteError;
 use crate::text::format::capitalised;

@@ -2,8 +2,7 @@
 
 use super::definition::Definition;
 use super::sampler::Parzen;
-use super::space::Range;
-use super::space::Value;
+use super::space::{Range, Value};
 use super::trial::Trial;
 
 /// The share of the trials that count as good.

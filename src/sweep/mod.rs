@@ -20,18 +20,17 @@ mod space;
 mod store;
 mod trial;
 
-pub use definition::{AT_ONCE, Definition, MAX_TRIALS, NUMBER_OF_TRIALS, SECONDS, SamplerKind};
-pub use definition::{DefinitionFile, seconds};
-pub use engines::{EngineExecutor, Work, usual_at_once};
-pub use engines::{Executor, TrialEvent};
+pub use definition::{
+    AT_ONCE, Definition, DefinitionFile, MAX_TRIALS, NUMBER_OF_TRIALS, SECONDS, SamplerKind,
+    seconds,
+};
+pub use engines::{EngineExecutor, Executor, TrialEvent, Work, usual_at_once};
 pub use error::{DefinitionError, SweepError};
 pub use importance::importance;
 pub use journal::{Record, Sweep, Tested};
 pub use run::{Ending, Status, SweepObserver, run};
 pub use sampler::suggest;
 pub use slurm::SlurmArray;
-pub use space::Value;
-pub use space::{Dimension, Range, SettingRange};
+pub use space::{Dimension, Range, SettingRange, Value};
 pub use store::{SweepCard, SweepEntry, SweepStore};
-pub use trial::Asha;
-pub use trial::{Outcome, Trial, TrialEpoch};
+pub use trial::{Asha, Outcome, Trial, TrialEpoch};

@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 use super::engines::TrialEvent;
 use super::trial::TrialEpoch;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RemoteHost};
-use crate::problem::Code;
-use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Command, Event, JobEvent};
+use crate::problem::{Code, Problem};
+use crate::protocol::{Command, EngineError, Event, JobEvent};
 use crate::records::JobId;
 use crate::run_config::DeviceChoice;
 

@@ -1,8 +1,8 @@
 //! The built-in data set: the same for a seed whatever the threads, balanced, varied, and quick to
 //! give up.
 
-use inkling::data::builtin::skeletons;
-use inkling::data::{DataError, DataSet, builtin};
+use inkling::data::builtin::{self, skeletons};
+use inkling::data::{DataError, DataSet};
 use inkling::ink::{PIXELS, rasterize};
 use inkling::progress::{Cancelled, PartialProgress, Progress, Unwatched};
 

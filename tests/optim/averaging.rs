@@ -1,7 +1,6 @@
 //! The running average of the weights, and the scale of the loss.
 
-use inkling::nn::DeviceContext;
-use inkling::nn::Parameter;
+use inkling::nn::{DeviceContext, Parameter};
 use inkling::optim::{LossScale, Optimizer, OptimizerConfig};
 use inkling::run_config::{OptimizerKind, RunConfig};
 

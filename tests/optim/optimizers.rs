@@ -1,8 +1,7 @@
 //! Each optimiser against its published formula, worked out in f64.
 
 use inkling::math::random::Random;
-use inkling::nn::DeviceContext;
-use inkling::nn::Parameter;
+use inkling::nn::{DeviceContext, Parameter};
 use inkling::optim::{Optimizer, OptimizerConfig};
 use inkling::run_config::OptimizerKind;
 

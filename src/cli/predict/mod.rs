@@ -4,17 +4,14 @@
 mod reading;
 mod source;
 
-pub use reading::JsonLine;
-pub use reading::Written;
+pub use reading::{JsonLine, Written};
 use std::path::{Path, PathBuf};
 
 use self::reading::Reading;
-use self::source::files_of;
-use self::source::{Content, STANDARD_INPUT, Source};
+use self::source::{Content, STANDARD_INPUT, Source, files_of};
 use super::arguments::Models;
 use super::failure::Failure;
-use super::output::Output;
-use super::output::Progress;
+use super::output::{Output, Progress};
 use crate::infer::Classifier;
 use crate::ink::{InkError, Writing};
 use crate::problem::Problem;

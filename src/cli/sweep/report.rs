@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
-use crate::cli::output::{Output, note};
-use crate::cli::output::{clock, quoted};
+use crate::cli::output::{Output, clock, note, quoted};
 use crate::cli::settings::train_command;
 use crate::run_config::{DataSpec, RunConfig};
 use crate::sweep::{Definition, Outcome, Sweep, Tested, Trial, TrialEpoch, Value, importance};

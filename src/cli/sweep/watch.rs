@@ -3,8 +3,7 @@
 use super::report::{self, JsonLine};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::output::Output;
-use crate::cli::output::Progress;
+use crate::cli::output::{Output, Progress};
 use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::records::DataUpload;

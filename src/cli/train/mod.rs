@@ -13,13 +13,12 @@ use std::time::{Duration, Instant};
 
 use self::watch::{RunEnd, Start};
 use super::arguments::choice;
-use super::devices;
 use super::engine::{Engine, data_folders};
 use super::failure::Failure;
-use super::interrupt;
 use super::machines::Machines;
 use super::output::{Output, note};
 use super::settings::{Settings, of_a_new_run};
+use super::{devices, interrupt};
 use crate::engine::{EngineHost, RemoteHost, RunsTarget};
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, Setting, WeightFormat};

@@ -4,7 +4,8 @@ mod charts;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder};
 
 use super::model_card::limits;
 use super::untrusted::Untrusted;
