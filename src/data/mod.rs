@@ -9,7 +9,6 @@ pub mod augment;
 pub mod builtin;
 mod dataset;
 mod error;
-mod evaluation_set;
 mod formats;
 mod issues;
 mod load;
@@ -19,14 +18,16 @@ mod rehearsal;
 
 pub use dataset::{DataSet, Fingerprint, Split, ValidationSplit, gather_batch, validation_size};
 pub use error::{DataError, DataPart};
-pub use evaluation_set::{EvaluationSet, NotDigits, Writers, is_among, load_for_evaluation};
 pub use formats::export::{export_drawings, export_set};
 pub use formats::idx::{Kind as IdxKind, read_idx};
 pub use formats::ink::read_not_digits;
 pub use formats::table::{PixelRows, read_table};
 pub use formats::{NpzSet, is_named_like_a_table};
 pub use issues::{Example, Issue, IssueKind, Overview, Part};
-pub use load::{check, check_labels, find, load, small_training_set};
+pub use load::{
+    EvaluationSet, NotDigits, Writers, check, check_labels, find, is_among, load,
+    load_for_evaluation, small_training_set,
+};
 pub use my_digits::{MyDigits, Recipients};
 pub use preview::{Preview, contact_sheet, preview};
 pub use rehearsal::Rehearsal;

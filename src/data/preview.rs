@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use image::GrayImage;
 
-use super::load::{self, BUILTIN_SEED};
+use super::load::{BUILTIN_SEED, load};
 use super::{DataError, DataSet, Overview, Split, builtin, gather_batch};
 use crate::ink::SIDE;
 use crate::math::random::Random;

@@ -5,7 +5,6 @@
 
 mod activation;
 mod candle;
-mod details;
 mod error;
 mod exported_model;
 mod files;

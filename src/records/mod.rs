@@ -4,11 +4,9 @@
 
 #![warn(missing_docs)]
 
-mod annotation;
 pub mod benchmark;
 mod bundle;
 mod comparison;
-mod ensemble;
 mod evaluation;
 mod export;
 mod import;
@@ -17,9 +15,7 @@ mod model;
 mod profile;
 mod run;
 mod searches;
-mod step_curve;
 
-pub use annotation::Annotation;
 pub use bundle::{
     BundleId, BundleUse, DataUpload, DeletedBundle, FilePart, KEPT_DAYS, ReceivedBundle,
 };
@@ -27,10 +23,10 @@ pub use comparison::{
     BeforeAfter, COMPARED_MODELS, ComparedModel, ComparisonSpec, FineTuned, ModelComparison,
     PairedCounts,
 };
-pub use ensemble::{Ensemble, Uncertainty};
 pub use evaluation::{
-    Accuracy, Calibration, DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection,
-    MAX_WRITERS, NotDigitsSpec, RELIABILITY_BINS, ReliabilityBin, SplitEvaluation, WriterScore,
+    Accuracy, Calibration, DigitDetection, Ensemble, EvaluationReport, EvaluationSpec,
+    LabelRejection, MAX_WRITERS, NotDigitsSpec, RELIABILITY_BINS, ReliabilityBin, SplitEvaluation,
+    Uncertainty, WriterScore,
 };
 pub use export::{
     ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET,
@@ -41,13 +37,13 @@ pub use learning::{
     WeightImages,
 };
 pub use model::{
-    DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization,
-    Prediction,
+    Annotation, DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef,
+    Normalization, Prediction,
 };
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use run::{
     Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, Rescue, RunPlan,
-    RunPosition, RunSummary, StepPoint, Telemetry, chance_loss, posterior_sample_count,
+    RunPosition, RunSummary, StepCurve, StepPoint, Telemetry, chance_loss, posterior_sample_count,
     posterior_sample_name,
 };
 pub use searches::{
@@ -55,4 +51,3 @@ pub use searches::{
     SEARCH_RATES, SEARCH_STEPS, SearchEnd, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy,
     batch_size_configs, fastest_batch_size, search_config,
 };
-pub use step_curve::StepCurve;

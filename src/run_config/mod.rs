@@ -3,15 +3,12 @@
 
 mod choices;
 mod classes;
-mod cnn_layers;
 mod data_spec;
 mod error;
-mod page;
+mod network;
 mod presets;
-mod range;
 mod setting;
 mod settings;
-mod widths;
 
 use std::path::PathBuf;
 
@@ -24,15 +21,12 @@ pub use choices::{
     UnknownChoice, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
-pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
-pub use page::settings_page;
+pub use network::{CnnLayer, CnnLayers, MAX_WIDTH, Network, NotCnnLayers, NotWidths, Widths};
 pub use presets::{Chosen, Repetition};
-pub use range::Range;
-pub use setting::{Kind, Row, Section, Trials, differing_settings};
-pub use settings::Setting;
-pub use widths::{MAX_WIDTH, Network, NotWidths, Widths};
+pub use setting::{Kind, Range, Row, Section, Trials, differing_settings};
+pub use settings::{Setting, settings_page};
 
 /// The version written into saved configurations; newer ones are refused.
 pub const VERSION: u32 = 1;

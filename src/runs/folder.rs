@@ -1,4 +1,5 @@
-//! The folder of one finished run: writing it whole, and reading it back.
+//! The folder of one finished run: writing it whole, and reading it back; and the files that are
+//! added to it later.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::annotation_file::ANNOTATION;
-use super::evaluation_file::EVALUATION;
-use super::{CheckpointWriter, RunError, step_table};
+use super::{CheckpointWriter, RunError};
 use crate::nn::{ComputeError, ModelFile};
-use crate::records::{MAX_POSTERIOR_SAMPLES, RunSummary, StepPoint, posterior_sample_name};
+use crate::records::{
+    Annotation, MAX_POSTERIOR_SAMPLES, RunSummary, SplitEvaluation, StepPoint,
+    posterior_sample_name,
+};
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, read_limited, write_whole};
@@ -21,10 +23,12 @@ use crate::train::TrainedModel;
 const MODEL: &str = "model.safetensors";
 const SUMMARY: &str = "run.json";
 const HISTORY: &str = "history.csv";
-pub const STEPS: &str = "steps.csv";
+const STEPS: &str = "steps.csv";
 
 /// Larger summaries are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_SUMMARY_BYTES: u64 = 16 << 20;
+/// Larger tables of steps are not read; one has about 100 kB.
+const MAX_STEPS_BYTES: u64 = 4 << 20;
 
 /// What `run.json` holds.
 #[derive(Serialize)]
@@ -154,9 +158,16 @@ fn is_ours(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     let is_sample =
         || (1..=MAX_POSTERIOR_SAMPLES as u32).any(|number| name == *posterior_sample_name(number));
-    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION, EVALUATION]
-        .iter()
-        .any(|ours| name == *ours)
+    [
+        MODEL,
+        SUMMARY,
+        HISTORY,
+        STEPS,
+        ANNOTATION.name,
+        EVALUATION.name,
+    ]
+    .iter()
+    .any(|ours| name == *ours)
         || is_sample()
 }
 
@@ -244,7 +255,7 @@ pub fn write_beside(
         write(&posterior_sample_name(number), &sample.to_bytes(weights)?)?;
     }
     write(HISTORY, history(summary).as_bytes())?;
-    write(STEPS, step_table::text(steps).as_bytes())?;
+    write(STEPS, step_table(steps).as_bytes())?;
     // The folder's path is not saved: the folder may be moved.
     let (folder_path, model_path, posterior_samples) =
         (PathBuf::new(), PathBuf::new(), posterior.len() as u32);
@@ -287,4 +298,132 @@ fn history(summary: &RunSummary) -> String {
 
 pub fn unwritable(path: &Path, error: &io::Error) -> RunError {
     WriteError::new(path, error).into()
+}
+
+/// A JSON file that is added to the folder of a saved run. Larger ones than usual are not read.
+pub struct AddedFile {
+    name: &'static str,
+    max_bytes: u64,
+}
+
+/// The run's name, note, tags and star: only a run that was given one of them has it. The longest
+/// has about 2 kB.
+pub const ANNOTATION: AddedFile = AddedFile {
+    name: "annotation.json",
+    max_bytes: 16 << 10,
+};
+/// The newest evaluation of the run's model that a person asked for; that on test images after
+/// training stands in its summary. With all its misclassified images it has about 200 kB.
+pub const EVALUATION: AddedFile = AddedFile {
+    name: "evaluation.json",
+    max_bytes: 2 << 20,
+};
+
+impl AddedFile {
+    /// What it says of the run in `folder`, if it is there. What cannot be read is `ignored`.
+    fn read<T>(
+        &self,
+        folder: &Path,
+        parse: impl FnOnce(&[u8]) -> serde_json::Result<T>,
+        ignored: impl FnOnce(&io::Error),
+    ) -> Option<T> {
+        let read = read_limited(&folder.join(self.name), self.max_bytes)
+            .and_then(|json| Ok(parse(&json)?));
+        read.inspect_err(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                ignored(error);
+            }
+        })
+        .ok()
+    }
+
+    /// Replaces it in `folder`.
+    pub fn write(&self, folder: &Path, content: &impl Serialize) -> Result<(), RunError> {
+        let path = folder.join(self.name);
+        let json = serde_json::to_vec(content).map_err(|error| unwritable(&path, &error.into()))?;
+        Ok(write_whole(&path, &json)?)
+    }
+}
+
+/// What a person says about the run in `folder`.
+pub fn annotation_of(folder: &Path) -> Annotation {
+    let read = ANNOTATION.read(
+        folder,
+        Annotation::from_json,
+        |reason| tracing::info!(%reason, folder = %folder.display(), "a run's name and note are ignored"),
+    );
+    read.unwrap_or_default()
+}
+
+/// A finished run with its steps, for its curves, and the newest evaluation of its model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedRun {
+    pub summary: RunSummary,
+    /// Its steps, thinned; none where they cannot be read.
+    pub steps: Vec<StepPoint>,
+    /// The newest evaluation of its model: the last that a person asked for, or else the one on
+    /// test images after training.
+    pub evaluation: Option<SplitEvaluation>,
+}
+
+impl FinishedRun {
+    /// Reads the run in `folder`.
+    pub fn load(folder: &Path) -> Result<Self, RunError> {
+        let summary = load(folder)?;
+        let evaluation = EVALUATION.read(
+            folder,
+            |json| serde_json::from_slice(json),
+            |reason| tracing::info!(%reason, folder = %folder.display(), "a model's evaluation is ignored"),
+        );
+        Ok(Self {
+            evaluation: evaluation.or_else(|| summary.test.clone()),
+            steps: load_steps(folder),
+            summary,
+        })
+    }
+}
+
+/// The steps of the run in `folder`, thinned; none where they cannot be read.
+pub fn load_steps(folder: &Path) -> Vec<StepPoint> {
+    let table = read_limited(&folder.join(STEPS), MAX_STEPS_BYTES)
+        .inspect_err(|error| tracing::info!(%error, "a run without its steps"))
+        .unwrap_or_default();
+    // Other lines, such as the first, are left out.
+    let table = String::from_utf8_lossy(&table);
+    let mut steps: Vec<StepPoint> = table.lines().filter_map(step_in_line).collect();
+    // Plots rely on the order.
+    steps.sort_by_key(|point| point.step);
+    steps
+}
+
+/// The steps as CSV: one line per step, or per several of a long run.
+fn step_table(steps: &[StepPoint]) -> String {
+    let mut text = String::from("step,loss,accuracy,learning_rate\n");
+    for point in steps {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{},{},{},{}",
+            point.step, point.loss, point.accuracy, point.learning_rate
+        );
+    }
+    text
+}
+
+fn step_in_line(line: &str) -> Option<StepPoint> {
+    let (step, numbers) = line.split_once(',')?;
+    let finite = |number: &str| {
+        number
+            .parse()
+            .ok()
+            .filter(|number: &f32| number.is_finite())
+    };
+    let numbers = numbers.split(',').map(finite).collect::<Option<Vec<_>>>()?;
+    let [loss, accuracy, learning_rate] = numbers.try_into().ok()?;
+    Some(StepPoint {
+        step: step.parse().ok()?,
+        loss,
+        accuracy,
+        learning_rate,
+    })
 }

@@ -10,31 +10,21 @@
 //! evaluated. Checkpoints, from which an interrupted run can be resumed, are in a folder of their
 //! own.
 
-mod annotation_file;
 mod checkpoint_file;
-mod checkpoint_folder;
 mod checkpoint_writer;
 mod checkpoints;
-mod disk_space;
 mod error;
-mod evaluation_file;
-mod finished_run;
 mod folder;
 mod repeats;
-mod reproduction;
-mod step_table;
 mod store;
-mod titles;
 
 pub use checkpoint_file::{read as read_checkpoint, write as write_checkpoint};
-pub use checkpoint_folder::{CHECKPOINT, CheckpointFolder};
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
-pub use checkpoints::{Checkpoints, InterruptedRun};
-pub use disk_space::check_disk_space;
+pub use checkpoints::{CHECKPOINT, CheckpointFolder, Checkpoints, InterruptedRun};
 pub use error::RunError;
-pub use finished_run::{FinishedRun, load_steps};
-pub use folder::{RunContents, check_target, keep_in, load, save_to};
-pub use repeats::{Repeats, missing_repetitions};
-pub use reproduction::{Reproduction, reproduced_config};
-pub use store::{RunEntry, Store};
-pub use titles::{CURRENT_RUN, LAST_RUN, STARTER_MODEL, is_reserved, same_title, set_titles};
+pub use folder::{FinishedRun, RunContents, check_target, keep_in, load, load_steps, save_to};
+pub use repeats::{Repeats, Reproduction, missing_repetitions, reproduced_config};
+pub use store::{
+    CURRENT_RUN, LAST_RUN, RunEntry, STARTER_MODEL, Store, check_disk_space, is_reserved,
+    same_title, set_titles,
+};

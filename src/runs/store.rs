@@ -1,15 +1,24 @@
-//! The folder in which all finished runs of this installation are saved.
+//! The folder in which all finished runs of this installation are saved, whether its disk has space
+//! for another, and the titles of the models in it: what a person calls them, or network and data.
+//! No two models have the same.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::folder::{RunContents, check_writable, holds_only_ours, load, unwritable, write_beside};
-use super::titles::{next_number, set_titles};
-use super::{CheckpointWriter, FinishedRun, RunError, annotation_file, evaluation_file};
-use crate::records::{Annotation, RunSummary, SplitEvaluation};
-use crate::run_config::{DataSource, DataSpec, WeightFormat};
+use super::folder::{
+    ANNOTATION, EVALUATION, FinishedRun, RunContents, annotation_of, check_writable,
+    holds_only_ours, load, unwritable, write_beside,
+};
+use super::{CheckpointWriter, RunError};
+use crate::nn::parameter_count;
+use crate::optim::OptimizerConfig;
+use crate::records::{Annotation, RunSummary, SplitEvaluation, posterior_sample_count};
+use crate::run_config::{DataSource, DataSpec, RunConfig, WeightFormat};
+use crate::system::disk;
 use crate::system::files::create_folder;
+use crate::text::visible;
 use crate::train::TrainedModel;
 
 /// Runs of the same second, network and data that get a name each.
@@ -102,15 +111,11 @@ impl Store {
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
-            .map(|folder| {
-                let (summary, annotation) =
-                    (load(&folder).map(Box::new), annotation_file::read(&folder));
-                RunEntry {
-                    folder,
-                    summary,
-                    annotation,
-                    title: String::new(),
-                }
+            .map(|folder| RunEntry {
+                summary: load(&folder).map(Box::new),
+                annotation: annotation_of(&folder),
+                folder,
+                title: String::new(),
             })
             .collect();
         let finished = |entry: &RunEntry| {
@@ -144,7 +149,7 @@ impl Store {
     /// Gives a run its name, note and star.
     pub fn annotate(&self, folder: &Path, annotation: &Annotation) -> Result<(), RunError> {
         self.check_present(folder)?;
-        annotation_file::write(folder, annotation)
+        ANNOTATION.write(folder, annotation)
     }
 
     /// Keeps the evaluation of a run's model that a person asked for, in place of the one before.
@@ -154,7 +159,7 @@ impl Store {
         evaluation: &SplitEvaluation,
     ) -> Result<(), RunError> {
         self.check_present(folder)?;
-        evaluation_file::write(folder, evaluation)
+        EVALUATION.write(folder, evaluation)
     }
 
     /// An error where no run is: writing would make a folder that was deleted meanwhile.
@@ -286,4 +291,172 @@ fn data_name(data: &DataSpec) -> String {
         }
     };
     names.chars().map(safe).take(40).collect()
+}
+
+/// What the model that comes with Inkling is called.
+pub const STARTER_MODEL: &str = "Starter model";
+/// What the model of the run in progress is called.
+pub const CURRENT_RUN: &str = "Current run";
+/// What the model of a run that has ended is called until it is loaded from its file.
+pub const LAST_RUN: &str = "Last run";
+
+/// No saved run has one of these titles.
+const RESERVED: [&str; 3] = [STARTER_MODEL, CURRENT_RUN, LAST_RUN];
+
+/// Gives each of these runs, the newest of which comes first, a title of its own: the name a person
+/// gave it, or its network and data, with a number from the second such run on. Where two would be
+/// the same, the older run keeps its title.
+pub fn set_titles(runs: &mut [RunEntry]) {
+    let mut titles = Titles::default();
+    for name in RESERVED {
+        titles.take(name);
+    }
+    for run in &mut *runs {
+        run.title.clear();
+    }
+    // Names that were given, then numbers, then what is left.
+    let ways: [fn(&RunEntry, &mut Titles) -> Option<String>; 2] = [given, numbered];
+    for way in ways {
+        for run in runs.iter_mut().rev().filter(|run| run.title.is_empty()) {
+            run.title = way(run, &mut titles).unwrap_or_default();
+        }
+    }
+    for run in runs.iter_mut().rev().filter(|run| run.title.is_empty()) {
+        run.title = titles.take_next(&automatic(run));
+    }
+}
+
+/// True if both are the same to a reader.
+pub fn same_title(a: &str, b: &str) -> bool {
+    a.to_lowercase() == b.to_lowercase()
+}
+
+/// True for what models are called that are not saved runs.
+pub fn is_reserved(title: &str) -> bool {
+    RESERVED.iter().any(|reserved| same_title(reserved, title))
+}
+
+/// The titles that are taken, in lower case.
+#[derive(Default)]
+struct Titles(BTreeSet<String>);
+
+impl Titles {
+    /// Takes this title; false where it was taken before.
+    fn take(&mut self, title: &str) -> bool {
+        self.0.insert(title.to_lowercase())
+    }
+
+    /// Takes the title with the lowest number that is left.
+    fn take_next(&mut self, title: &str) -> String {
+        // One more than there are titles: one of them is free.
+        let free = (1..=self.0.len() as u64 + 1)
+            .map(|number| with_number(title, number))
+            .find(|title| self.take(title));
+        free.unwrap_or_default()
+    }
+}
+
+fn given(run: &RunEntry, titles: &mut Titles) -> Option<String> {
+    let name = &run.annotation.name;
+    (!name.is_empty()).then(|| titles.take_next(name))
+}
+
+fn numbered(run: &RunEntry, titles: &mut Titles) -> Option<String> {
+    let title = with_number(&automatic(run), run.summary.as_ref().ok()?.number?.into());
+    titles.take(&title).then_some(title)
+}
+
+/// Without a number: network and data, or the name of a damaged run's folder.
+fn automatic(run: &RunEntry) -> String {
+    run.summary.as_ref().map_or_else(
+        |_| {
+            visible::label(
+                &run.folder
+                    .file_name()
+                    .unwrap_or(run.folder.as_os_str())
+                    .to_string_lossy(),
+            )
+        },
+        |summary| summary.config.title(),
+    )
+}
+
+fn with_number(title: &str, number: u64) -> String {
+    if number <= 1 {
+        title.to_owned()
+    } else {
+        format!("{title} {number}")
+    }
+}
+
+/// The number of a run that is about to be saved beside these.
+pub fn next_number<'r>(title: &str, runs: impl Iterator<Item = &'r RunEntry>) -> u32 {
+    let alike = runs
+        .filter_map(|run| run.summary.as_ref().ok())
+        .filter(|summary| same_title(&summary.config.title(), title));
+    // Runs that were saved elsewhere and put here have none, and are numbered as they are listed:
+    // from 1.
+    let (count, highest) = alike.fold((0, 0), |(count, highest): (u32, u32), summary| {
+        (
+            count.saturating_add(1),
+            highest.max(summary.number.unwrap_or_default()),
+        )
+    });
+    count.max(highest).saturating_add(1)
+}
+
+/// Descriptions, figures of up to 1,000 epochs, and misclassified images.
+const MARGIN: u64 = 2 << 20;
+const NUMBER_BYTES: u64 = 4;
+
+/// Whether the disks of these folders have room for the run and its checkpoints. What the
+/// checkpoint of a resumed run takes already (`held`, in bytes) need not be free as well. Where a
+/// system does not say, there is room.
+pub fn check_disk_space(
+    config: &RunConfig,
+    runs: &Path,
+    checkpoints: &Path,
+    held: u64,
+) -> Result<(), RunError> {
+    let Needed { run, all } = Needed::of(config);
+    // Both are on the same disk most often, so that of the checkpoints is to have room for all.
+    for (folder, needed, held) in [(runs, run, 0), (checkpoints, all, held)] {
+        match disk::available(folder) {
+            Ok(available) if available < needed.saturating_sub(held) => {
+                return Err(RunError::NoRoom {
+                    folder: folder.to_owned(),
+                    needed: needed.saturating_sub(held),
+                    available,
+                });
+            }
+            Ok(_) => {}
+            Err(error) => tracing::info!(%error, "the space on the disk is unknown"),
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that a run takes.
+struct Needed {
+    /// Its model and its samples from the posterior.
+    run: u64,
+    /// These, its last checkpoint, and the one before, which goes only when that is written.
+    all: u64,
+}
+
+impl Needed {
+    fn of(config: &RunConfig) -> Self {
+        let optimizer = OptimizerConfig::new(config, 1).numbers_per_weight() as u64;
+        // The weights, the optimizer's state, perhaps the average; once as they are, and once as a
+        // rollback needs them.
+        let state = 1 + optimizer + u64::from(config.weight_averaging.is_some());
+        let samples = posterior_sample_count(config) as u64;
+        let (best, model) = (1, 1);
+        let weights = NUMBER_BYTES * parameter_count(config.network(), config.data.classes().len());
+        let run = weights * (model + samples) + MARGIN;
+        Self {
+            run,
+            all: run + weights * 2 * (2 * state + best + samples),
+        }
+    }
 }

@@ -5,8 +5,7 @@
 //! people. The CPU is tested like any other device: its kernels are ours, and selected by the
 //! instruction sets it reports.
 
-mod op_cases;
-mod op_check;
+mod ops;
 mod report;
 
 use std::path::Path;
@@ -26,8 +25,7 @@ use crate::records::{Calibration, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::system::process::{self, run_within};
 use crate::train::{EndRequest, RunObserver, train};
-pub use op_cases::{Case, all as cases};
-pub use op_check::check;
+pub use ops::{Case, all as cases, check};
 pub use report::{Check, Report, Subject, sections};
 
 /// Tests a device at every precision; `on_check` is called after each check. An error if there is
@@ -41,7 +39,7 @@ pub fn run(device: DeviceChoice, on_check: &mut dyn FnMut(&Check)) -> Result<Rep
         checks.push(check);
     };
     for precision in Precision::on(device.resolved()) {
-        for case in op_cases::all() {
+        for case in ops::all() {
             // Rounding may flip a kink or a maximum, which is not a fault: in the shorter formats
             // only products are compared.
             if precision == Precision::F32 || case.is_product {

@@ -10,11 +10,9 @@
 mod definition;
 mod engines;
 mod error;
-mod importance;
 mod journal;
 mod run;
 mod sampler;
-mod slot;
 mod slurm;
 mod space;
 mod store;
@@ -26,10 +24,9 @@ pub use definition::{
 };
 pub use engines::{EngineExecutor, Executor, TrialEvent, Work, usual_at_once};
 pub use error::{DefinitionError, SweepError};
-pub use importance::importance;
 pub use journal::{Record, Sweep, Tested};
 pub use run::{Ending, Status, SweepObserver, run};
-pub use sampler::suggest;
+pub use sampler::{importance, suggest};
 pub use slurm::SlurmArray;
 pub use space::{Dimension, Range, SettingRange, Value};
 pub use store::{SweepCard, SweepEntry, SweepStore};

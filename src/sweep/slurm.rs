@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::slot::Slot;
+use super::engines::Slot;
 use crate::engine::{RemoteHost, SlurmTask};
 use crate::problem::Problem;
 use crate::protocol::EngineExit;

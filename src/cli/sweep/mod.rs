@@ -1,7 +1,6 @@
 //! `inkling sweep`: searches for the settings with the highest validation accuracy.
 
 mod report;
-mod watch;
 
 use std::path::PathBuf;
 
@@ -147,7 +146,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     report::began(&sweep, &mut output)?;
-    let ending = watch::run(&mut sweep, &mut executor, &mut output)?;
+    let ending = report::run(&mut sweep, &mut executor, &mut output)?;
     drop(executor);
     let is_complete = ending == Ending::Complete;
     if is_complete && sweep.definition().is_exhausted(sweep.trials().len()) {

@@ -3,7 +3,6 @@
 
 mod other_machines;
 mod report;
-mod tensorboard;
 mod watch;
 
 pub use report::JsonLine;
@@ -119,7 +118,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         check_folder(out, arguments.force, initial.as_slice())?;
     }
     if let Some(folder) = &arguments.tensorboard {
-        tensorboard::check(folder)?;
+        watch::check_tensorboard(folder)?;
     }
     let paths = Paths::find();
     let folders = data_folders(arguments.settings.data_dir.clone(), &paths)?;

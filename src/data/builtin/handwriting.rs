@@ -1,5 +1,9 @@
 //! How handwriting varies: between people (slant, proportion, pen) and within one hand (jitter,
 //! tremor, overshoot); and the curve of the pen through a skeleton's points.
+//!
+//! And drawings that are not digits: letters and signs, scribbles, lines and dots, and digits on top
+//! of each other. From them a model learns what it does not know (outlier exposure: Hendrycks,
+//! Mazeika & Dietterich 2019).
 
 use std::f32::consts::TAU;
 
@@ -62,7 +66,7 @@ pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> W
 }
 
 /// Writes one of these variants.
-pub(super) fn write_one_of(variants: &[Variant], random: &mut Random) -> WrittenDigit {
+fn write_one_of(variants: &[Variant], random: &mut Random) -> WrittenDigit {
     match sample_variant(variants, random) {
         Some(variant) => write_variant(variant, 1.0, random),
         None => inked(Vec::new(), random),
@@ -70,7 +74,7 @@ pub(super) fn write_one_of(variants: &[Variant], random: &mut Random) -> Written
 }
 
 /// Strokes as drawn with some pen.
-pub(super) fn inked(strokes: Vec<Stroke>, random: &mut Random) -> WrittenDigit {
+fn inked(strokes: Vec<Stroke>, random: &mut Random) -> WrittenDigit {
     let style = Style::sample(1.0, random);
     let pen = Some(style.pen_for(&strokes));
     WrittenDigit {
@@ -264,7 +268,7 @@ impl Warp {
 /// The points of a centripetal Catmull-Rom spline (Catmull & Rom 1974; Yuksel, Schaefer & Keyser
 /// 2011: no loops or cusps between points) about [`STEP`] apart. A point given twice is a corner:
 /// the curve stops there and starts afresh.
-pub(super) fn curve(knots: &[[f32; 2]]) -> Vec<[f32; 2]> {
+fn curve(knots: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let mut points = Vec::with_capacity(knots.len() * 8);
     points.extend(knots.first());
     for run in knots.chunk_by(|a, b| a != b) {
@@ -313,4 +317,105 @@ fn piece(knots: [[f32; 2]; 4], points: &mut Vec<[f32; 2]>) {
                 + (t3 - t2) * m2
         }));
     }
+}
+
+/// Draws something that is not a digit.
+pub(super) fn draw(random: &mut Random) -> WrittenDigit {
+    match random.below(20) {
+        0..12 => write_one_of(skeletons::signs(), random),
+        12..14 => inked(scribble(random), random),
+        14..16 => inked(lines(random), random),
+        16 => inked(zigzag(random), random),
+        17 => inked(dots(random), random),
+        _ => inked(overlaid(random), random),
+    }
+}
+
+/// Draws something that is not a character at all.
+pub(super) fn draw_scribble(random: &mut Random) -> WrittenDigit {
+    match random.below(4) {
+        0..2 => inked(scribble(random), random),
+        2 => inked(dots(random), random),
+        _ => inked(overlaid(random), random),
+    }
+}
+
+/// A wild curve in one or more strokes, too long for a digit.
+fn scribble(random: &mut Random) -> Vec<Stroke> {
+    let strokes = 1 + random.below(3);
+    let knots = 7 + random.below(10);
+    (0..strokes)
+        .map(|_| {
+            curve(
+                &(0..knots)
+                    .map(|_| [random.uniform(), random.uniform()])
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .collect()
+}
+
+/// Several straight strokes, or one that lies: a digit's own lines are upright.
+fn lines(random: &mut Random) -> Vec<Stroke> {
+    let count = [1, 3, 4, 5][random.below(4)];
+    if count == 1 {
+        let tilt = random.range(-0.3, 0.3);
+        return vec![curve(&[
+            [0.0, tilt],
+            [0.5, tilt / 2.0 + random.range(-0.05, 0.05)],
+            [1.0, 0.0],
+        ])];
+    }
+    (0..count)
+        .map(|_| {
+            curve(&[
+                [random.uniform(), random.uniform()],
+                [random.uniform(), random.uniform()],
+            ])
+        })
+        .collect()
+}
+
+/// One dot, hardly moved, or a few.
+fn dots(random: &mut Random) -> Vec<Stroke> {
+    let count = 1 + random.below(3);
+    let dot = |random: &mut Random| {
+        let [x, y] = [random.uniform(), random.uniform()];
+        vec![
+            [x, y],
+            [x + random.range(-0.04, 0.04), y + random.range(-0.04, 0.04)],
+        ]
+    };
+    (0..count).map(|_| dot(random)).collect()
+}
+
+/// To and fro, as one fills an area.
+fn zigzag(random: &mut Random) -> Vec<Stroke> {
+    let turns = 6 + random.below(8);
+    let (sin, cos) = (random.uniform() * TAU).sin_cos();
+    let width = random.range(0.4, 1.2);
+    let knots = (0..turns).map(|turn| {
+        let (along, across) = (
+            turn as f32 / turns as f32,
+            if turn % 2 == 0 { 0.0 } else { width } + random.range(-0.1, 0.1),
+        );
+        [along * cos - across * sin, along * sin + across * cos]
+    });
+    vec![curve(&knots.collect::<Vec<_>>())]
+}
+
+/// Two digits on top of each other, or too close.
+fn overlaid(random: &mut Random) -> Vec<Stroke> {
+    let first = random.below(10) as u8;
+    let second = (first + 1 + random.below(9) as u8) % 10;
+    let mut strokes = write(first, None, random).ink.strokes;
+    let offset = [random.range(-0.8, 0.8), random.range(-0.3, 0.3)];
+    let above = write(second, None, random).ink.strokes;
+    strokes.extend(above.into_iter().map(|stroke| {
+        stroke
+            .into_iter()
+            .map(|[x, y]| [x + offset[0], y + offset[1]])
+            .collect::<Stroke>()
+    }));
+    strokes
 }

@@ -5,7 +5,6 @@
 //! pen moves between the points; `ink` rasterizes them, as it does for the canvas.
 
 mod handwriting;
-mod not_digits;
 pub mod skeletons;
 
 use rayon::prelude::*;
@@ -83,7 +82,7 @@ pub fn digits(seed: u64, count: usize) -> Vec<u8> {
 pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
     scanned(count, |index| {
         let mut random = Random::stream(seed, "built-in drawing that is no digit", index);
-        not_digits::draw(&mut random).scan(&mut random)
+        handwriting::draw(&mut random).scan(&mut random)
     })
 }
 
@@ -92,7 +91,7 @@ pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
 pub fn scribbles(seed: u64, count: usize) -> Vec<u8> {
     scanned(count, |index| {
         let mut random = Random::stream(seed, "built-in scribble", index);
-        not_digits::draw_scribble(&mut random).scan(&mut random)
+        handwriting::draw_scribble(&mut random).scan(&mut random)
     })
 }
 

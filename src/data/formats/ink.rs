@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{DataError, Loaded, MAX_IMAGES, SetFiles, as_data_error, boxed, malformed, too_large};
-use crate::data::evaluation_set::Writers;
-use crate::data::{DataSet, NotDigits, Split};
+use crate::data::{DataSet, NotDigits, Split, Writers};
 use crate::ink::{self, InkEntry, read_ink_file};
 use crate::progress::Progress;
 

@@ -8,17 +8,16 @@ mod images;
 pub mod ink;
 mod numpy;
 mod parquet;
-mod path_table;
 pub mod table;
 
 pub use numpy::NpzSet;
-pub use path_table::{count_named_images, is_named_like_a_table};
+pub use table::{count_named_images, is_named_like_a_table};
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::evaluation_set::Writers;
+use super::load::Writers;
 use super::{DataError, DataSet};
 use crate::ink::InkError;
 use crate::progress::Progress;
@@ -68,7 +67,7 @@ const FOLDERS: [fn(&Path) -> Recognized; 7] = [
     // Folders that are called like digits cannot be meant otherwise; any others may lie beside a
     // table or files.
     images::digit_folders,
-    path_table::in_folder,
+    table::in_folder,
     parquet::in_folder,
     idx_set::with_any_names,
     images::class_folders,
@@ -81,7 +80,7 @@ const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
     idx_set::of_file,
     numpy::of_file,
     parquet::of_file,
-    path_table::of_file,
+    table::of_file,
 ];
 
 /// The data set at this path. Reads no images, but looks at the disk.

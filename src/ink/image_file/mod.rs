@@ -4,7 +4,6 @@
 
 mod decode;
 mod foreground;
-mod precheck;
 pub(super) mod reframe;
 
 use std::fs::File;
