@@ -100,3 +100,23 @@ pub enum Action {
     MyDigits(MyDigitsAction),
     Models(ModelsAction),
 }
+
+macro_rules! of_features {
+    ($($feature:ident($action:ty)),*) => {
+        $(impl From<$action> for Action {
+            fn from(action: $action) -> Self {
+                Self::$feature(action)
+            }
+        })*
+    };
+}
+
+of_features!(
+    Train(TrainAction),
+    Search(SearchAction),
+    Sweep(SweepAction),
+    Draw(DrawAction),
+    Models(ModelsAction),
+    Machine(MachineAction),
+    MyDigits(MyDigitsAction)
+);

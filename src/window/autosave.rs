@@ -1,22 +1,15 @@
 //! Saves the settings shortly after the last change, one write at a time, and on exit. A failure is
 //! reported once.
 
-use crate::settings::Settings;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::problem::Message;
-use crate::problem::Problem;
+use crate::problem::{Message, Problem};
 use crate::protocol::Command;
 use crate::runs::Store;
+use crate::settings::Settings;
 use crate::sweep::SweepStore;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::TrainAction;
-use crate::window::action::Action;
-use crate::window::background::BackgroundTasks;
-use crate::window::draw::Draw;
-use crate::window::notice::Severity;
+use crate::window::{Action, App, BackgroundTasks, Ctx, Draw, Severity, TrainAction};
 
 /// Settings are written once nothing changed for this long.
 const QUIET: Duration = Duration::from_millis(800);
@@ -128,7 +121,7 @@ impl Draw {
         }
     }
 
-    pub(in crate::window) fn autosave_settings(&mut self, ctx: &mut Ctx) -> Option<Duration> {
+    pub fn autosave_settings(&mut self, ctx: &mut Ctx) -> Option<Duration> {
         let now = self.settings_to_save(ctx);
         ctx.autosave
             .poll(now, &ctx.deps.paths.settings, &ctx.background)

@@ -28,40 +28,39 @@ pub mod train;
 mod wizard;
 
 pub use action::{Action, Screen, WizardStep};
-pub use background::Wake;
+pub use background::{BackgroundTasks, SharedFolder, Wake};
 pub use ctx::{AppDeps, Ctx};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
-pub use draw::DrawAction;
 pub use draw::{
     CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke,
     PredictionQueue, RecentDrawings, ShownStages, Tool, WIDE_CANVAS, about_inference_comparison,
     device_name, inference_row, verdict,
 };
+pub use draw::{Draw, DrawAction};
 pub use frame::Inkling;
 pub use hardware::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, DeleteReceived, ListReceived,
-    MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState, SampleLoad,
-    SelfTest, SendingQuestion, SentView, automatic,
+    Machine, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState,
+    SampleLoad, SelfTest, SendingQuestion, SentView, automatic,
 };
 pub use jobs::{Jobs, RunningJob, ShownJob};
-pub use models::ModelsAction;
 pub use models::{
     Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, Thumbnail,
 };
+pub use models::{Models, ModelsAction};
 pub use my_digits::MyDigitsAction;
 pub use my_digits::{
     Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE,
 };
 pub use notice::{Notice, Offer, Severity};
-pub use results::ResultsView;
+pub use results::{Results, ResultsView};
 pub use start::run;
-pub use state::App;
+pub use state::{App, Shell};
 pub use style::Pushes;
 pub use sweeps::{
     ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
     SweepPhase, SweepProblem, SweepView, Sweeps,
 };
-pub use train::TrainAction;
 pub use train::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
     SearchState, ValidationError, blocks, expected_accuracy,
@@ -70,3 +69,4 @@ pub use train::{ClassCount, Learning};
 pub use train::{
     DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
 };
+pub use train::{Train, TrainAction};

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::problem::Message;
 use crate::run_config::SetFormat;
 use crate::system::files::write_whole;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::state::Shell;
+use crate::window::{App, Ctx, Shell};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -62,7 +60,7 @@ pub struct PathQuestion {
 }
 
 impl App {
-    pub(in crate::window) fn use_path(&mut self, path: PathBuf, purpose: Purpose) {
+    pub fn use_path(&mut self, path: PathBuf, purpose: Purpose) {
         self.shell.path_question = None;
         match purpose {
             Purpose::RunFolder => self.train.save_run(&mut self.ctx, Some(path)),
@@ -82,17 +80,11 @@ impl App {
 }
 
 impl Ctx {
-    pub(in crate::window) fn ask_for_folder(&self, title: &str, purpose: Purpose) {
+    pub fn ask_for_folder(&self, title: &str, purpose: Purpose) {
         self.ask(self.deps.dialogs.folder(title), title, "", purpose);
     }
 
-    pub(in crate::window) fn ask_for_file(
-        &self,
-        title: &str,
-        what: &str,
-        endings: &[&str],
-        purpose: Purpose,
-    ) {
+    pub fn ask_for_file(&self, title: &str, what: &str, endings: &[&str], purpose: Purpose) {
         self.ask(
             self.deps.dialogs.open(title, what, endings),
             title,
@@ -102,7 +94,7 @@ impl Ctx {
     }
 
     /// Asks for a file to write.
-    pub(in crate::window) fn ask_for_new_file(&self, title: &str, name: &str, purpose: Purpose) {
+    pub fn ask_for_new_file(&self, title: &str, name: &str, purpose: Purpose) {
         self.ask(self.deps.dialogs.save(title, name), title, name, purpose);
     }
 
@@ -125,7 +117,7 @@ impl Ctx {
 }
 
 impl Shell {
-    pub(in crate::window) fn type_path(&mut self, text: String) {
+    pub fn type_path(&mut self, text: String) {
         if let Some(question) = &mut self.path_question {
             (question.text, question.refused) = (text, None);
         }
@@ -133,7 +125,7 @@ impl Shell {
 
     /// Uses the path that was typed if it is what was asked for; that is looked up on another
     /// thread, since a disk may keep it waiting.
-    pub(in crate::window) fn confirm_path(&self, ctx: &Ctx) {
+    pub fn confirm_path(&self, ctx: &Ctx) {
         let Some(question) = self.path_question.clone() else {
             return;
         };

@@ -7,12 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use super::Purpose;
 use crate::ink::Image;
 use crate::problem::Message;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::draw::Draw;
-use crate::window::notice::Severity;
-use crate::window::state::Shell;
-use crate::window::train::run::{Phase, RunView};
+use crate::window::{App, Ctx, Draw, Phase, RunView, Severity, Shell};
 
 /// What the app wants of its window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +36,7 @@ pub struct DesktopState {
 
 impl App {
     /// Puts the image that the model took as input on the clipboard, and says so.
-    pub(in crate::window) fn copy_image(&mut self) {
+    pub fn copy_image(&mut self) {
         if let Some(image) = self.draw.input_image(&self.ctx) {
             self.shell.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
             self.ctx
@@ -50,7 +45,7 @@ impl App {
     }
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.
-    pub(in crate::window) fn update_desktop(&mut self) {
+    pub fn update_desktop(&mut self) {
         let works = self.ctx.is_sweeping()
             || self
                 .train
@@ -108,12 +103,12 @@ impl Shell {
     }
 
     /// Asks for the window to come to the front.
-    pub(in crate::window) fn raise_window(&mut self) {
+    pub fn raise_window(&mut self) {
         self.desktop_state.wants = Some(WindowRequest::Front);
     }
 
     /// Puts a text on the clipboard, and says so.
-    pub(in crate::window) fn copy(&mut self, ctx: &mut Ctx, text: String) {
+    pub fn copy(&mut self, ctx: &mut Ctx, text: String) {
         self.desktop_state.wants = Some(WindowRequest::Copy(text));
         ctx.show_notice(Severity::Info, Message::diagnostics_copied());
     }
@@ -132,14 +127,14 @@ impl Shell {
         self.desktop_state.until = Some(until);
     }
 
-    pub(in crate::window) fn on_awake(&mut self, awake: bool) {
+    pub fn on_awake(&mut self, awake: bool) {
         self.desktop_state.awake = awake;
     }
 }
 
 impl Draw {
     /// Asks where to save it.
-    pub(in crate::window) fn save_image(&mut self, ctx: &mut Ctx) {
+    pub fn save_image(&mut self, ctx: &mut Ctx) {
         if let Some(image) = self.input_image(ctx) {
             ctx.ask_for_new_file(
                 "Save the model's input",

@@ -10,12 +10,11 @@ mod opening;
 use std::any::Any;
 use std::path::Path;
 
+use crate::problem::{Message, Problem};
+use crate::window::Wake;
+
 pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
 pub use integration::{DesktopState, WindowRequest};
-
-use super::background::Wake;
-use crate::problem::Message;
-use crate::problem::Problem;
 
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {

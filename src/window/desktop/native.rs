@@ -13,9 +13,7 @@ use std::time::{Duration, Instant};
 use notify_rust::Notification;
 use rfd::{AsyncFileDialog, FileHandle};
 
-use crate::problem::Problem;
-use crate::problem::sentence;
-use crate::problem::{Explain, Message};
+use crate::problem::{Explain, Message, Problem, sentence};
 use crate::window::{Answer, Choice, Desktop, Dialogs, Wake};
 
 /// The application's identifier, as the packages register it.

@@ -6,17 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::problem::Message;
 use crate::records::ModelRef;
-use crate::window::Ctx;
-use crate::window::DrawAction;
-use crate::window::action::Action;
-use crate::window::draw::Draw;
 use crate::window::models::is_named_like_weights;
-use crate::window::notice::Severity;
-use crate::window::{App, Dropped};
+use crate::window::{Action, App, Ctx, Draw, DrawAction, Dropped, Severity};
 
 impl App {
     /// Opens models and drawings; the last of each kind is shown.
-    pub(in crate::window) fn open(&mut self, files: Vec<PathBuf>) {
+    pub fn open(&mut self, files: Vec<PathBuf>) {
         // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
         self.ctx.wizard = None;
         self.shell.raise_window();
@@ -34,7 +29,7 @@ impl App {
 
 impl Ctx {
     /// Opens an image or an ink file, by its name.
-    pub(in crate::window) fn open_on_canvas(&self, file: PathBuf) {
+    pub fn open_on_canvas(&self, file: PathBuf) {
         if Dropped::of(&file) == Dropped::Image {
             self.open_image(file);
         } else {
@@ -43,7 +38,7 @@ impl Ctx {
     }
 
     /// Reads an ink file and puts its first drawing on the canvas.
-    pub(in crate::window) fn draw_file(&self, file: PathBuf) {
+    pub fn draw_file(&self, file: PathBuf) {
         self.background.run(
             move || (first_drawing(&file), file),
             |app, (drawing, file)| {
@@ -56,7 +51,7 @@ impl Ctx {
 }
 
 impl Draw {
-    pub(in crate::window) fn on_ink(
+    pub fn on_ink(
         &mut self,
         ctx: &mut Ctx,
         file: &Path,

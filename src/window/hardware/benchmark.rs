@@ -1,23 +1,20 @@
 //! Benchmarks and comparisons as the window shows them: those in progress and the last results.
 
-use crate::bench;
-use crate::bench::rates;
+use crate::bench::{self, rates};
 use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, Effort, Measurement, Report, Saved, StepConfig};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
-use crate::window::App;
-use crate::window::Ctx;
 use crate::window::draw::device_name;
-use crate::window::hardware::Machine;
+use crate::window::{App, Ctx, Machine};
 
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
     /// What the comparison in progress is about, and the settings it is made for.
     pub comparing: Option<(ComparisonKind, RunConfig)>,
     /// True once the presets are to be timed, as soon as nothing else is measured.
-    pub(in crate::window) presets_wanted: bool,
+    pub presets_wanted: bool,
     /// True if other programs kept the machine too busy to time them.
     pub presets_disturbed: bool,
     /// The newest report and, if it could be saved, its files.
@@ -96,7 +93,7 @@ impl Comparison {
 
 impl BenchmarkView {
     /// The comparison in progress is complete, with these figures.
-    pub(in crate::window) fn set_compared(
+    pub fn set_compared(
         &mut self,
         rows: Vec<Measurement>,
         failed: Vec<(StepConfig, Problem)>,
@@ -120,7 +117,7 @@ impl BenchmarkView {
 }
 
 impl App {
-    pub(in crate::window) fn compare(&mut self, what: ComparisonKind) {
+    pub fn compare(&mut self, what: ComparisonKind) {
         if self.ctx.is_too_busy() || self.ctx.jobs.benchmark().is_some() {
             return;
         }
@@ -176,7 +173,7 @@ impl App {
 }
 
 impl Ctx {
-    pub(in crate::window) fn benchmark(&mut self, effort: Effort) {
+    pub fn benchmark(&mut self, effort: Effort) {
         if !self.is_too_busy() && self.jobs.benchmark().is_none() {
             self.submit(Job::Benchmark(effort));
         }
@@ -226,7 +223,7 @@ impl Ctx {
 impl Machine {
     /// The measured training throughput of these settings, in images per second; `None` also where
     /// other programs disturbed the measurement.
-    pub(in crate::window) fn measured_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
+    pub fn measured_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
         let step_config = StepConfig {
             device: ctx.device_for(config.device, config.precision),
             ..bench::step_config_of(config)

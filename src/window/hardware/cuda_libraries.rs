@@ -8,7 +8,7 @@ use crate::window::App;
 
 impl App {
     /// Looks into the folder, again if it is the same one: its files may have changed.
-    pub(in crate::window) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
+    pub fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
         self.ctx.settings.cuda_folder = folder;
         // The GPU's self-test was made with the libraries that were found before.
         self.ctx.checks.remove(&DeviceChoice::Cuda);

@@ -9,8 +9,7 @@ use crate::hardware::{device_availability, inference_availability};
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
-use crate::window::App;
-use crate::window::Ctx;
+use crate::window::{App, Ctx};
 
 /// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is
 /// done.
@@ -48,7 +47,7 @@ impl App {
 
 impl Ctx {
     /// Starts a device's self-test, unless it is running.
-    pub(in crate::window) fn check_device(&mut self, device: DeviceChoice) {
+    pub fn check_device(&mut self, device: DeviceChoice) {
         if self.checks.insert(device, Checked::Running) == Some(Checked::Running) {
             return;
         }
@@ -68,12 +67,12 @@ impl Ctx {
     }
 
     /// True while a self-test is running.
-    pub(in crate::window) fn is_checking_a_device(&self) -> bool {
+    pub fn is_checking_a_device(&self) -> bool {
         self.checks.values().any(|check| *check == Checked::Running)
     }
 
     /// Tests GPUs that could be used: they are only used once they have passed.
-    pub(in crate::window) fn check_gpu(&mut self) {
+    pub fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
             if self
                 .hardware
@@ -120,7 +119,7 @@ impl Ctx {
     }
 
     /// The settings as they are submitted: `Auto` replaced by the GPU if it stands for one.
-    pub(in crate::window) fn with_device(&self, config: &RunConfig) -> RunConfig {
+    pub fn with_device(&self, config: &RunConfig) -> RunConfig {
         match self.device_for(config.device, config.precision) {
             DeviceChoice::Cpu => config.clone(),
             device => RunConfig {
@@ -150,7 +149,7 @@ impl Ctx {
         self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
     }
 
-    pub(in crate::window) fn why_not_precision_on(
+    pub fn why_not_precision_on(
         &self,
         device: DeviceChoice,
         precision: Precision,

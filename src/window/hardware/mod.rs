@@ -19,8 +19,7 @@ pub use sent::{DeleteReceived, ListReceived, SentView};
 
 use crate::diagnostics;
 use crate::system::log::Names;
-use crate::window::Ctx;
-use crate::window::draw::Draw;
+use crate::window::{Ctx, Draw};
 
 /// This machine, and another one in its place.
 pub struct Machine {
@@ -32,17 +31,17 @@ pub struct Machine {
     /// What was sent to it.
     pub sent: SentView,
     /// The other machines that My digits may be sent to.
-    pub(in crate::window) recipients: Vec<String>,
+    pub recipients: Vec<String>,
     /// The machine's recent load, sampled while the monitor is shown.
     pub monitor: Monitor,
     /// True while another folder is searched for NVIDIA's libraries.
     pub looking_for_cuda: bool,
-    pub(in crate::window) discovery_started: bool,
+    pub discovery_started: bool,
 }
 
 impl Draw {
     /// Copies them; the log is read on another thread, since the disk may keep it waiting.
-    pub(in crate::window) fn copy_diagnostics(&self, ctx: &Ctx) {
+    pub fn copy_diagnostics(&self, ctx: &Ctx) {
         let (hardware, settings, paths) = (
             ctx.hardware.clone(),
             self.settings_to_save(ctx),

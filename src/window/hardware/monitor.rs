@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::hardware::{LoadSample, Watched};
-use crate::window::Ctx;
-use crate::window::hardware::Machine;
+use crate::window::{Ctx, Machine};
 
 /// Takes a sample; blocks until it is taken.
 pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
@@ -64,7 +63,7 @@ impl Ctx {
 impl Machine {
     /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a
     /// window out of sight takes no more samples, and each sample causes one frame.
-    pub(in crate::window) fn sample_monitor(&mut self, ctx: &mut Ctx) {
+    pub fn sample_monitor(&mut self, ctx: &mut Ctx) {
         if !ctx.monitor_is_shown() {
             self.monitor.samples.clear();
             return;

@@ -2,24 +2,18 @@
 //! self-test, and moving the engine there.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::device_check::{Checked, Checks};
 use super::sent::SentView;
 use crate::engine::{EngineHost, RemoteHost, SshHost};
 use crate::hardware::{Hardware, device_availability};
-use crate::problem::Message;
-use crate::problem::Problem;
+use crate::problem::{Message, Problem};
 use crate::records::BundleId;
 use crate::records::benchmark::Effort;
 use crate::run_config::DeviceChoice;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::action::Screen;
-use crate::window::desktop::Purpose;
-use crate::window::hardware::Machine;
+use crate::window::{App, Ctx, Machine, Purpose, Screen};
 
 /// Hosts that are remembered, the last one used first.
 const REMEMBERED: usize = 8;
@@ -128,7 +122,7 @@ impl OtherMachine {
 }
 
 impl App {
-    pub(in crate::window) fn apply_to_machine(&mut self, action: MachineAction) {
+    pub fn apply_to_machine(&mut self, action: MachineAction) {
         match action {
             MachineAction::CopyDiagnostics => self.draw.copy_diagnostics(&self.ctx),
             MachineAction::CheckDevice(device) => self.ctx.check_device(device),
@@ -238,11 +232,7 @@ impl Machine {
     }
 
     /// Shows the result, unless another host was typed in the meantime.
-    pub(in crate::window) fn host_reached(
-        &mut self,
-        host: &SshHost,
-        reached: Result<Box<OtherMachine>, Problem>,
-    ) {
+    pub fn host_reached(&mut self, host: &SshHost, reached: Result<Box<OtherMachine>, Problem>) {
         let Some(dialog) = &mut self.machine_dialog else {
             return;
         };

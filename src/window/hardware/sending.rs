@@ -3,14 +3,9 @@
 
 use crate::data::Recipients;
 use crate::run_config::DataSpec;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::ModelsAction;
-use crate::window::TrainAction;
-use crate::window::action::Action;
-use crate::window::hardware::Machine;
-use crate::window::sweeps::SweepAction;
-use crate::window::train::{SearchAction, SearchKind};
+use crate::window::{
+    Action, App, Ctx, Machine, ModelsAction, SearchAction, SearchKind, SweepAction, TrainAction,
+};
 
 /// The question whether My digits may be sent to the other machine, while it is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +18,7 @@ pub struct SendingQuestion {
 impl App {
     /// Asks whether My digits may be sent to the other machine, where this action would send them
     /// and nobody has agreed yet; false where nothing has to be asked.
-    pub(in crate::window) fn ask_before_sending(&mut self, action: &Action) -> bool {
+    pub fn ask_before_sending(&mut self, action: &Action) -> bool {
         if self.ctx.engine.host.remote().is_none()
             || !self.data_of(action).is_some_and(DataSpec::has_my_digits)
         {
@@ -52,7 +47,7 @@ impl App {
     }
 
     /// Notes the answer, and goes on if they may be sent.
-    pub(in crate::window) fn answer_sending(&mut self, may_send: bool) {
+    pub fn answer_sending(&mut self, may_send: bool) {
         let Some(SendingQuestion { host, then }) =
             self.machine.sending_question.take().filter(|_| may_send)
         else {
@@ -137,12 +132,12 @@ impl Machine {
     }
 
     /// Reads the answers anew: a terminal or another window may have changed them.
-    pub(in crate::window) fn read_recipients(&mut self, ctx: &mut Ctx) {
+    pub fn read_recipients(&mut self, ctx: &mut Ctx) {
         self.recipients = Recipients::in_file(&ctx.deps.paths.recipients).list();
     }
 
     /// Sends My digits to the other machine no longer.
-    pub(in crate::window) fn withdraw_my_digits(&mut self, ctx: &mut Ctx) {
+    pub fn withdraw_my_digits(&mut self, ctx: &mut Ctx) {
         let Some(host) = ctx.engine.host.remote() else {
             return;
         };

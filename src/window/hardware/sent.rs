@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use crate::engine::SshHost;
-use crate::problem::Message;
-use crate::problem::Problem;
+use crate::problem::{Message, Problem};
 use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
-use crate::window::Ctx;
-use crate::window::hardware::Machine;
-use crate::window::notice::Severity;
+use crate::window::{Ctx, Machine, Severity};
 
 /// Lists what was sent to a machine; blocks until it is done.
 pub type ListReceived = Arc<dyn Fn(&SshHost) -> Result<Vec<ReceivedBundle>, Problem> + Send + Sync>;
@@ -29,12 +26,12 @@ pub struct SentView {
 
 impl Machine {
     /// Lists what was sent to the other machine that is in use.
-    pub(in crate::window) fn list_sent(&mut self, ctx: &mut Ctx) {
+    pub fn list_sent(&mut self, ctx: &mut Ctx) {
         let list = Arc::clone(&ctx.deps.list_received);
         self.ask_what_was_sent(ctx, move |host| (list(host), Vec::new()));
     }
 
-    pub(in crate::window) fn delete_sent(&mut self, ctx: &mut Ctx, bundle: BundleId) {
+    pub fn delete_sent(&mut self, ctx: &mut Ctx, bundle: BundleId) {
         let (list, delete) = (
             Arc::clone(&ctx.deps.list_received),
             Arc::clone(&ctx.deps.delete_received),
@@ -69,7 +66,7 @@ impl Machine {
     }
 
     /// Takes the answer in, unless another machine is in use by now.
-    pub(in crate::window) fn on_sent(
+    pub fn on_sent(
         &mut self,
         ctx: &mut Ctx,
         host: &SshHost,

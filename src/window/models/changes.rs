@@ -8,14 +8,9 @@ use crate::problem::Message;
 use crate::records::{Annotation, ModelInfo, ModelRef, SplitEvaluation};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::ModelsAction;
-use crate::window::ResultsView;
-use crate::window::action::Action;
-use crate::window::background::SharedFolder;
-use crate::window::models::Models;
-use crate::window::notice::{Offer, Severity};
+use crate::window::{
+    Action, App, Ctx, Models, ModelsAction, Offer, ResultsView, Severity, SharedFolder,
+};
 
 /// A change to the run in a folder.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +64,7 @@ impl Changes {
 
 impl App {
     /// Shows an evaluation that was asked for, and keeps it with the run of its model.
-    pub(in crate::window) fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
+    pub fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
         if let ModelRef::File(file) = &model.reference
             && let Some(folder) = file
                 .parent()
@@ -83,7 +78,7 @@ impl App {
         self.results.shown = Some(ResultsView { model, measured });
     }
 
-    pub(in crate::window) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
+    pub fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
         self.models.changes.in_progress = false;
         match (change, outcome) {
             (_, Err(error)) => self.ctx.show_problem(&error.into()),
@@ -183,12 +178,7 @@ impl Models {
     }
 
     /// Shows the annotation at once, and has it written.
-    pub(in crate::window) fn annotate(
-        &mut self,
-        ctx: &mut Ctx,
-        folder: PathBuf,
-        annotation: &Annotation,
-    ) {
+    pub fn annotate(&mut self, ctx: &mut Ctx, folder: PathBuf, annotation: &Annotation) {
         let annotation = annotation.cleaned();
         if self.name_problem(&folder, &annotation.name).is_some() {
             return;
@@ -207,7 +197,7 @@ impl Models {
         self.change(ctx, Change::Annotate(folder, annotation));
     }
 
-    pub(in crate::window) fn delete_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+    pub fn delete_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
         let title = self
             .runs
             .iter()
@@ -218,7 +208,7 @@ impl Models {
         self.change(ctx, Change::Delete { folder, title });
     }
 
-    pub(in crate::window) fn restore_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+    pub fn restore_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
         let undo = Action::Models(ModelsAction::RestoreRun(folder.clone()));
         ctx.notices.retain(|notice| {
             notice
@@ -253,7 +243,7 @@ impl Models {
 
 impl Ctx {
     /// Removes what was deleted in a session that did not come to its end.
-    pub(in crate::window) fn empty_deleted(&self) {
+    pub fn empty_deleted(&self) {
         let (store, sweeps) = (
             Store::new(&self.deps.paths.runs),
             SweepStore::new(&self.deps.paths.sweeps),

@@ -10,8 +10,7 @@ use crate::records::{
 };
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs::{RunEntry, load_steps};
-use crate::window::Ctx;
-use crate::window::models::Models;
+use crate::window::{Ctx, Models};
 
 /// A comparison that is being chosen, or was made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,7 +120,7 @@ impl Models {
     }
 
     /// Opens the choice, with this run first.
-    pub(in crate::window) fn open_comparison(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+    pub fn open_comparison(&mut self, ctx: &mut Ctx, folder: PathBuf) {
         self.comparison = Some(ComparisonView {
             chosen: vec![folder.clone()],
             ..ComparisonView::default()
@@ -147,12 +146,7 @@ impl Models {
         }
     }
 
-    pub(in crate::window) fn choose_compared(
-        &mut self,
-        ctx: &mut Ctx,
-        folder: &Path,
-        chosen: bool,
-    ) {
+    pub fn choose_compared(&mut self, ctx: &mut Ctx, folder: &Path, chosen: bool) {
         let full = self.is_comparison_full();
         let Some(view) = &mut self.comparison else {
             return;
@@ -164,19 +158,19 @@ impl Models {
         }
     }
 
-    pub(in crate::window) fn choose_baseline(&mut self, folder: PathBuf) {
+    pub fn choose_baseline(&mut self, folder: PathBuf) {
         if let Some(view) = &mut self.comparison {
             view.baseline = Some(folder);
         }
     }
 
-    pub(in crate::window) fn choose_comparison_data(&mut self, data: DataSpec) {
+    pub fn choose_comparison_data(&mut self, data: DataSpec) {
         if let Some(view) = &mut self.comparison {
             view.data = Some(data);
         }
     }
 
-    pub(in crate::window) fn compare_models(&mut self, ctx: &mut Ctx) {
+    pub fn compare_models(&mut self, ctx: &mut Ctx) {
         let models = self.compared_models();
         if COMPARED_MODELS.contains(&models.len()) && !ctx.is_too_busy() {
             let data = self.comparison_data();
@@ -185,14 +179,14 @@ impl Models {
         }
     }
 
-    pub(in crate::window) fn models_compared(&mut self, found: ModelComparison) {
+    pub fn models_compared(&mut self, found: ModelComparison) {
         if let Some(view) = &mut self.comparison {
             view.found = Some(found);
         }
     }
 
     /// Goes back to the list of models; a measurement in progress is cancelled.
-    pub(in crate::window) fn close_comparison(&mut self, ctx: &mut Ctx) {
+    pub fn close_comparison(&mut self, ctx: &mut Ctx) {
         if let Some(id) = ctx.jobs.comparison().map(|running| running.id) {
             ctx.cancel_job(id);
         }

@@ -5,19 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::import::{Trials, is_index};
 use crate::ink::is_named_like_an_image;
-use crate::problem::Problem;
-use crate::problem::{Code, Message};
+use crate::problem::{Code, Message, Problem};
 use crate::protocol::{ExportReport, Job};
 use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
 use crate::run_config::ExportFormat;
 use crate::text::format::{capitalised, percent};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::action::Screen;
-use crate::window::desktop::Purpose;
-use crate::window::models::Models;
-use crate::window::notice::Severity;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Models, Purpose, Screen, Severity, Train};
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +86,7 @@ impl ImportQuestion {
 
 impl App {
     /// Starts the next run from the weights of this one.
-    pub(in crate::window) fn train_further(&mut self, folder: &Path) {
+    pub fn train_further(&mut self, folder: &Path) {
         let Some(summary) = self.models.listed(folder).cloned() else {
             return;
         };
@@ -109,7 +102,7 @@ impl App {
 
 impl Models {
     /// Opens the choice of how to export this model, with the format that was chosen last.
-    pub(in crate::window) fn open_export(&mut self, ctx: &mut Ctx, model: ModelRef) {
+    pub fn open_export(&mut self, ctx: &mut Ctx, model: ModelRef) {
         let spec = self
             .export
             .take()
@@ -124,7 +117,7 @@ impl Models {
         self.preview_export(ctx);
     }
 
-    pub(in crate::window) fn change_export(&mut self, ctx: &mut Ctx, spec: ExportSpec) {
+    pub fn change_export(&mut self, ctx: &mut Ctx, spec: ExportSpec) {
         if ctx.jobs.export().is_some() {
             return;
         }
@@ -149,7 +142,7 @@ impl Models {
         ctx.submit(job);
     }
 
-    pub(in crate::window) fn choose_export_file(&mut self, ctx: &mut Ctx) {
+    pub fn choose_export_file(&mut self, ctx: &mut Ctx) {
         let Some(view) = self.export.as_ref().filter(|_| ctx.jobs.export().is_none()) else {
             return;
         };
@@ -160,7 +153,7 @@ impl Models {
         );
     }
 
-    pub(in crate::window) fn export_to(&mut self, ctx: &mut Ctx, to: PathBuf) {
+    pub fn export_to(&mut self, ctx: &mut Ctx, to: PathBuf) {
         let Some(view) = &mut self.export else {
             return;
         };
@@ -182,7 +175,7 @@ impl Models {
     }
 
     /// An export has failed. Files in the way are a question to the person; true where that is all.
-    pub(in crate::window) fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
+    pub fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
         let (Job::Export { to: Some(to), .. }, Code::FilesExist { paths }) = (job, &problem.code)
         else {
             return false;
@@ -198,7 +191,7 @@ impl Models {
     }
 
     /// The answer to that question.
-    pub(in crate::window) fn replace_exported(&mut self, ctx: &mut Ctx, replace: bool) {
+    pub fn replace_exported(&mut self, ctx: &mut Ctx, replace: bool) {
         let Some(view) = &mut self.export else {
             return;
         };
@@ -215,7 +208,7 @@ impl Models {
     }
 
     /// Closes the choice; an export in progress is cancelled.
-    pub(in crate::window) fn close_export(&mut self, ctx: &mut Ctx) {
+    pub fn close_export(&mut self, ctx: &mut Ctx) {
         if let Some(id) = ctx.jobs.export().map(|running| running.id) {
             ctx.cancel_job(id);
         }
@@ -224,7 +217,7 @@ impl Models {
     }
 
     /// A preview or an export has come.
-    pub(in crate::window) fn exported(&mut self, ctx: &mut Ctx, job: &Job, report: ExportReport) {
+    pub fn exported(&mut self, ctx: &mut Ctx, job: &Job, report: ExportReport) {
         let Some(view) = &mut self.export else {
             return;
         };
@@ -238,13 +231,13 @@ impl Models {
     }
 
     /// Asks how weights are meant that could not be decided on.
-    pub(in crate::window) fn ask_how_meant(&mut self, job: Job, trials: Trials, what: String) {
+    pub fn ask_how_meant(&mut self, job: Job, trials: Trials, what: String) {
         if let Job::Import(spec) = job {
             self.import_question = Some(ImportQuestion { spec, trials, what });
         }
     }
 
-    pub(in crate::window) fn import_as(&mut self, ctx: &mut Ctx, spec: ImportSpec) {
+    pub fn import_as(&mut self, ctx: &mut Ctx, spec: ImportSpec) {
         self.import_question = None;
         if !ctx.is_too_busy() {
             ctx.submit(Job::Import(spec));
@@ -253,7 +246,7 @@ impl Models {
 }
 
 impl Ctx {
-    pub(in crate::window) fn choose_import_file(&self) {
+    pub fn choose_import_file(&self) {
         self.ask_for_file(
             "Import a model",
             "Models (safetensors, PyTorch, ONNX)",
@@ -262,7 +255,7 @@ impl Ctx {
         );
     }
 
-    pub(in crate::window) fn import(&mut self, path: PathBuf) {
+    pub fn import(&mut self, path: PathBuf) {
         if !self.is_too_busy() {
             self.show(Screen::Models);
             self.submit(Job::Import(ImportSpec::of(path)));
@@ -272,7 +265,7 @@ impl Ctx {
 
 impl Train {
     /// Files that were dropped on the window.
-    pub(in crate::window) fn drop_files(&mut self, ctx: &mut Ctx, files: Vec<PathBuf>) {
+    pub fn drop_files(&mut self, ctx: &mut Ctx, files: Vec<PathBuf>) {
         for file in files {
             match Dropped::of(&file) {
                 Dropped::Data => self.use_data_folder(ctx, file),
@@ -301,7 +294,7 @@ const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "o
 
 /// Whether a file's name is that of a model to import: one of the usual endings, or that of an
 /// index of several files.
-pub(in crate::window) fn is_named_like_weights(path: &Path) -> bool {
+pub fn is_named_like_weights(path: &Path) -> bool {
     is_index(path)
         || path.extension().is_some_and(|ending| {
             WEIGHT_ENDINGS

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::records::{JobId, RunSummary};
 use crate::runs::RunEntry;
+
 pub use changes::{Change, Changes};
 pub use comparison::ComparisonView;
 pub(super) use import_export::is_named_like_weights;
@@ -26,9 +27,9 @@ pub use update::ModelsAction;
 pub struct Models {
     /// Finished runs, newest first, once listed.
     pub runs: Option<Vec<RunEntry>>,
-    pub(in crate::window) thumbnails: BTreeMap<PathBuf, Thumbnail>,
+    pub thumbnails: BTreeMap<PathBuf, Thumbnail>,
     /// Changes to saved runs that are being made.
-    pub(in crate::window) changes: Changes,
+    pub changes: Changes,
     /// The comparison of models, while it is open.
     pub comparison: Option<ComparisonView>,
     /// The export dialog, while it is open.
@@ -39,5 +40,5 @@ pub struct Models {
     /// The question how the weights of a file are meant, while it is asked.
     pub import_question: Option<ImportQuestion>,
     /// The run that trains an earlier one again, and that one.
-    pub(in crate::window) reproducing: Option<(JobId, Box<RunSummary>)>,
+    pub reproducing: Option<(JobId, Box<RunSummary>)>,
 }

@@ -6,9 +6,7 @@ use crate::nn::{Layer, layers};
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::{CURRENT_RUN, LAST_RUN, Repeats, RunEntry, STARTER_MODEL};
 use crate::text::visible;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::models::Models;
+use crate::window::{App, Ctx, Models};
 
 impl App {
     /// A model's name, which no other has: "Starter model", "Current run", "LeNet-5 on MNIST 2".

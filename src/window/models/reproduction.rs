@@ -5,15 +5,11 @@ use std::path::Path;
 use crate::problem::Message;
 use crate::records::{JobId, RunSummary};
 use crate::runs::{Reproduction, reproduced_config};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::models::Models;
-use crate::window::notice::Severity;
-use crate::window::train::run::RunView;
+use crate::window::{App, Ctx, Models, RunView, Severity};
 
 impl App {
     /// Starts the run in this folder again.
-    pub(in crate::window) fn reproduce(&mut self, folder: &Path) {
+    pub fn reproduce(&mut self, folder: &Path) {
         let Some(first) = self.models.listed(folder).cloned() else {
             return;
         };
@@ -28,12 +24,7 @@ impl App {
 
 impl Models {
     /// Compares the weights of a run that has ended, if it is one that was started again.
-    pub(in crate::window) fn check_reproduction(
-        &mut self,
-        ctx: &mut Ctx,
-        run: JobId,
-        again: &RunSummary,
-    ) {
+    pub fn check_reproduction(&mut self, ctx: &mut Ctx, run: JobId, again: &RunSummary) {
         let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else {
             return;
         };

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use crate::records::{EpochRecord, StepPoint};
 use crate::runs::{RunEntry, load_steps};
-use crate::window::Ctx;
-use crate::window::models::Models;
+use crate::window::{Ctx, Models};
 
 /// Runs of fewer epochs show their steps.
 const MIN_EPOCHS: usize = 3;
@@ -63,7 +62,7 @@ impl Models {
     }
 
     /// Takes in the list of runs, and has the curves read that are not known yet.
-    pub(in crate::window) fn set_runs(&mut self, ctx: &mut Ctx, runs: Vec<RunEntry>) {
+    pub fn set_runs(&mut self, ctx: &mut Ctx, runs: Vec<RunEntry>) {
         self.thumbnails
             .retain(|folder, _| runs.iter().any(|run| run.folder == *folder));
         let mut unread = Vec::new();

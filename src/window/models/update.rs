@@ -60,7 +60,7 @@ pub enum ModelsAction {
 }
 
 impl App {
-    pub(in crate::window) fn update_models(&mut self, action: ModelsAction) {
+    pub fn update_models(&mut self, action: ModelsAction) {
         match action {
             ModelsAction::RefreshRuns => self.ctx.list_runs(),
             ModelsAction::DeleteRun(folder) => self.models.delete_run(&mut self.ctx, folder),

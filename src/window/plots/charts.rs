@@ -11,8 +11,8 @@ use super::scale::{XAxis, YAxis, significant};
 use super::{PlotsView, VisibleTraces, readout, x_axis};
 use crate::text::format::grouped;
 use crate::window::shell::help::{self, Topic};
-use crate::window::style::Palette;
-use crate::window::{App, RunView, style};
+use crate::window::style::{self, Palette};
+use crate::window::{App, RunView};
 
 /// How to find one's way in the plots.
 const NAVIGATION: &str =
@@ -308,7 +308,7 @@ impl Frame {
         ui.vertical(|ui| {
             let top = ui.cursor().top();
             let title = |ui: &mut Ui| {
-                ui.label(RichText::new(subject.title).strong())
+                ui.strong(subject.title)
                     .on_hover_text(format!("{}\n\n{NAVIGATION}", subject.about));
                 ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
             };

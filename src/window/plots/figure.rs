@@ -9,7 +9,8 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Source;
 use resvg::usvg::{Options, Tree};
 
-use super::chart::{self, Look, Trace};
+use super::chart;
+use super::chart::{Look, Trace};
 use super::scale::{GRID, XAxis, XUnit, YAxis, marks};
 use crate::window::style::Palette;
 

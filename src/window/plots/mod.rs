@@ -23,18 +23,18 @@ use self::curves::Curves;
 use self::figure::Contents;
 use self::range::Range;
 use self::scale::{XAxis, XUnit};
-use super::shell::shortcuts;
-use super::style::image_sheet::{Cached, ImageSheet};
-use super::train::view::preview;
-use super::{Action, App, DataImages, Headline, Phase, Pushes as _, RunView, style};
 use crate::bench::busy;
 use crate::protocol::JobProgress;
 use crate::records::{JobId, ModelRef, RunSummary};
 use crate::run_config::Setting;
 use crate::text::format::grouped;
-use crate::window::DrawAction;
-use crate::window::ModelsAction;
-use crate::window::TrainAction;
+use crate::window::shell::shortcuts;
+use crate::window::style::image_sheet::{Cached, ImageSheet};
+use crate::window::train::view::preview;
+use crate::window::{
+    Action, App, DataImages, DrawAction, Headline, ModelsAction, Phase, Pushes as _, RunView,
+    TrainAction, style,
+};
 
 /// The title of the dialog that asks where a figure is to be saved.
 const SAVE_FIGURE: &str = "Save the figure";
@@ -150,7 +150,7 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let button = style::toggle(ui, name, app.train.shows_next_run() == next);
             ui.add(button)
                 .on_hover_text(format!("{about} ({keys})"))
-                .pushes(actions, || Action::Train(TrainAction::ShowNextRun(next)));
+                .pushes(actions, || TrainAction::ShowNextRun(next));
         }
     });
 }
@@ -373,12 +373,12 @@ fn next(
     let model = || ModelRef::File(summary.model_path.clone());
     ui.add(style::primary_button(ui, "Draw with it"))
         .on_hover_text("Draw digits and see this model recognise them")
-        .pushes(actions, || Action::Draw(DrawAction::DrawWith(model())));
+        .pushes(actions, || DrawAction::DrawWith(model()));
     let about = "The test images it got wrong, and which digits it confuses";
     ui.add(style::secondary_button("See its mistakes"))
         .on_hover_text(about)
         .pushes(actions, || {
-            Action::Models(ModelsAction::ShowResults(summary.folder.clone()))
+            ModelsAction::ShowResults(summary.folder.clone())
         });
     if ui
         .add(style::secondary_button("Export…"))
@@ -426,14 +426,14 @@ pub fn data_images(
     let size = vec2(COLUMNS as f32, rows as f32) * (side + SPACE) - Vec2::splat(SPACE);
     ui.vertical_centered(|ui| {
         ui.add_space(((room.y - ABOVE - size.y) * 0.3).max(0.0));
-        ui.label(RichText::new(doing).heading());
+        ui.heading(doing);
         let note = match progress {
             Some(now) if now.background_load > SLOWED => {
                 format!("{} That slows this down.", busy(now.background_load))
             }
             _ => "The plots start with the first step.".to_owned(),
         };
-        ui.label(RichText::new(note).weak());
+        ui.weak(note);
         // The same space without the bar, so that the images stay where they are.
         let (bar, _) =
             ui.allocate_exact_size(vec2(260.0, ui.spacing().interact_size.y), Sense::hover());

@@ -9,9 +9,7 @@ use super::chart::Look;
 use super::range::Gesture;
 use super::scale::XUnit;
 use super::{FigureFormat, PlotsView, VisibleTraces};
-use crate::window::TrainAction;
-use crate::window::style;
-use crate::window::{Action, App, Pushes as _};
+use crate::window::{Action, App, Pushes as _, TrainAction, style};
 
 /// Below this width, in points, the toggle of the machine's plots moves into the menu.
 const NARROW: f32 = 600.0;
@@ -55,7 +53,7 @@ pub fn show(
                     figure = Some(format);
                 }
             }
-            ui.button("Data (CSV)").pushes(actions, || Action::Train(TrainAction::SaveCurves));
+            ui.button("Data (CSV)").pushes(actions, || TrainAction::SaveCurves);
         });
         if !narrow {
             ui.toggle_value(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);

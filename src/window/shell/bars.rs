@@ -1,26 +1,20 @@
 //! The top bar: the name, the tabs, the menu. The status bar: the progress of the sweep, run or job
 //! that is at work, and the monitor's switch.
 
-use crate::settings::Theme;
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Stroke, Ui, gui_zoom, vec2};
 
 use super::dialogs::About;
 use super::shortcuts;
-use crate::window::MachineAction;
+use crate::settings::Theme;
 use crate::window::frame::Views;
-use crate::window::style::icons;
-use crate::window::{Action, App, Pushes as _, Screen, WizardStep, style};
+use crate::window::style::{self, icons};
+use crate::window::{Action, App, MachineAction, Pushes as _, Screen, WizardStep};
 
 /// Between two tabs, in points.
 const TAB_DISTANCE: f32 = 20.0;
 
-pub(in crate::window) fn top_bar(
-    ui: &mut Ui,
-    app: &App,
-    views: &mut Views,
-    actions: &mut Vec<Action>,
-) {
+pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let palette = style::palette(ui);
         let (rect, _) = ui.allocate_exact_size(vec2(20.0, 30.0), Sense::hover());

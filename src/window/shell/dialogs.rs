@@ -6,8 +6,8 @@ use eframe::egui::{Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2}
 
 use crate::diagnostics;
 use crate::text::licences;
-use crate::window::style::icons;
-use crate::window::{Action, App, Phase, RunView, style};
+use crate::window::style::{self, icons};
+use crate::window::{Action, App, Phase, RunView};
 
 #[derive(Debug, Default)]
 pub enum About {
@@ -54,8 +54,8 @@ fn heading(ui: &mut Ui) {
         icons::drop(ui.painter(), rect.center(), 38.0, style::palette(ui).accent);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 1.0;
-            ui.label(RichText::new("About Inkling").heading());
-            ui.label(RichText::new(concat!(env!("CARGO_PKG_DESCRIPTION"), ".")).weak());
+            ui.heading("About Inkling");
+            ui.weak(concat!(env!("CARGO_PKG_DESCRIPTION"), "."));
         });
     });
 }
@@ -70,14 +70,14 @@ fn facts(ui: &mut Ui, app: &App) {
             .min_col_width(140.0)
             .show(ui, |ui| {
                 for (name, value) in diagnostics::facts(app.ctx.hardware.as_ref()) {
-                    ui.label(RichText::new(name).weak());
+                    ui.weak(name);
                     ui.scope(|ui| {
                         ui.set_max_width(width);
                         ui.add(Label::new(value).wrap().selectable(true));
                     });
                     ui.end_row();
                 }
-                ui.label(RichText::new("Licence").weak());
+                ui.weak("Licence");
                 ui.label("MIT or Apache-2.0, at your option");
                 ui.end_row();
             });
@@ -167,14 +167,11 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
         } else {
             "Training is in progress"
         };
-        ui.label(
-            RichText::new(if unsaved.is_some() {
-                "The run is not saved yet"
-            } else {
-                title
-            })
-            .heading(),
-        );
+        ui.heading(if unsaved.is_some() {
+            "The run is not saved yet"
+        } else {
+            title
+        });
         ui.label(if is_lost {
             "It has ended, and neither the run nor a checkpoint of it could be saved: it cannot be resumed the next time you open Inkling."
         } else if unsaved.is_some() {
@@ -247,7 +244,7 @@ pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     let modal = style::dialog(ui, "path", 520.0, |ui| {
-        let heading = ui.label(RichText::new(&question.title).heading());
+        let heading = ui.heading(&question.title);
         style::weak(
             ui,
             "This desktop offers no file dialogs, so please type the path.",

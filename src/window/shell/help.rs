@@ -1,9 +1,8 @@
 //! In-place help: a question mark beside each panel's heading opens a few sentences on what the
 //! panel is for. Single controls are explained by their own tooltips.
 
-use eframe::egui::{
-    Align, Button, Label, Layout, RichText, Ui, containers::menu::MenuButton, vec2,
-};
+use eframe::egui::containers::menu::MenuButton;
+use eframe::egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
 
 use crate::window::style;
 
@@ -106,7 +105,7 @@ pub fn button(ui: &mut Ui, topic: Topic) {
         ui.set_max_width(style::HELP_WIDTH);
         // Menus justify their content; running text is left-aligned.
         ui.with_layout(Layout::top_down(Align::Min), |ui| {
-            ui.label(RichText::new(topic.title()).strong());
+            ui.strong(topic.title());
             ui.add(Label::new(topic.text()).wrap());
         });
     });

@@ -15,18 +15,18 @@ use eframe::egui::{
 };
 
 use self::side_panel::Shown;
-use super::draw::view as draw;
-use super::frame::Views;
-use super::hardware::view as hardware;
-use super::hardware::view::monitor;
-use super::models::view as models;
-use super::my_digits::view as my_digits;
-use super::results::view as results;
-use super::style::icons;
-use super::sweeps::view as sweep;
-use super::train::view as run_panel;
-use super::{Action, App, Dropped, Notice, Pushes as _, Screen, Severity, plots, style};
 use crate::text::visible;
+use crate::window::draw::view as draw;
+use crate::window::frame::Views;
+use crate::window::hardware::view as hardware;
+use crate::window::hardware::view::monitor;
+use crate::window::models::view as models;
+use crate::window::my_digits::view as my_digits;
+use crate::window::results::view as results;
+use crate::window::style::{self, icons};
+use crate::window::sweeps::view as sweep;
+use crate::window::train::view as run_panel;
+use crate::window::{Action, App, Dropped, Notice, Pushes as _, Screen, Severity, plots};
 
 /// The run panel's width, in points.
 const RUN_PANEL: f32 = 316.0;

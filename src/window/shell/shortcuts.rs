@@ -5,10 +5,8 @@ use eframe::egui::{
     Context, Event, Grid, Key, KeyboardShortcut, Label, Modifiers, RichText, ScrollArea, Ui,
 };
 
-use crate::window::TrainAction;
 use crate::window::draw::view::tools::{CANVAS_CHOICE, OPEN, STEPS};
-use crate::window::style;
-use crate::window::{Action, App, Phase, Screen, SweepAction};
+use crate::window::{Action, App, Phase, Screen, SweepAction, TrainAction, style};
 
 pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
 pub const STOP: KeyboardShortcut =
@@ -217,7 +215,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
     let ctx = ui.ctx();
     let room = ctx.content_rect().size();
     let modal = style::dialog(ui, "shortcuts", 960.0, |ui| {
-        ui.label(RichText::new("Keyboard shortcuts").heading());
+        ui.heading("Keyboard shortcuts");
         ScrollArea::vertical()
             .max_height(room.y - 180.0)
             .show(ui, |ui| {

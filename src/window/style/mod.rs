@@ -4,7 +4,7 @@
 pub mod icons;
 pub mod image_sheet;
 mod palette;
-pub(in crate::window) mod table;
+pub mod table;
 
 use eframe::egui::{
     Align, Button, Color32, Context, CornerRadius, FontId, Frame, Id, InnerResponse, Key, Label,
@@ -14,8 +14,9 @@ use eframe::egui::{
 };
 
 use self::icons::{Icon, icon};
+use crate::window::Action;
+
 pub use self::palette::{Palette, apply, on_white, palette, readable_on};
-use super::Action;
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
@@ -116,13 +117,13 @@ pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
 /// What a click on a control asks for.
 pub trait Pushes {
     /// Pushes this action if the control was clicked.
-    fn pushes(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> Action);
+    fn pushes<A: Into<Action>>(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> A);
 }
 
 impl Pushes for Response {
-    fn pushes(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> Action) {
+    fn pushes<A: Into<Action>>(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> A) {
         if self.clicked() {
-            actions.push(action());
+            actions.push(action().into());
         }
     }
 }
@@ -326,7 +327,7 @@ pub fn section(ui: &mut Ui, title: &str) {
 /// The title of something that is drawn, and how to read it.
 pub fn caption(ui: &mut Ui, title: &str, how: &str) {
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(title).strong());
+        ui.strong(title);
         ui.label(hint(how));
     });
 }
@@ -337,9 +338,9 @@ pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
     ui.vertical_centered(|ui| {
         ui.add_space((height * 0.30).min(220.0));
         ui.set_max_width(TEXT_WIDTH.min(ui.available_width()));
-        ui.label(RichText::new(title).heading());
+        ui.heading(title);
         ui.add_space(GAP / 3.0);
-        ui.label(RichText::new(body).weak());
+        ui.weak(body);
         ui.add_space(GAP);
     });
 }
@@ -459,7 +460,7 @@ pub fn bar(painter: &Painter, track: Rect, share: f32, color: Color32, palette: 
 pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
-        ui.label(RichText::new(name).weak());
+        ui.weak(name);
         ui.label(RichText::new(value).size(28.0).strong());
         ui.label(hint(about));
     })

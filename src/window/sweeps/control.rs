@@ -12,16 +12,11 @@ use super::thread::{LoadedSweep, SweepNews, SweepRequests};
 use crate::engine::EngineSettings;
 use crate::problem::{Explain, Message};
 use crate::sweep::{Sweep, SweepError};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::action::Screen;
-use crate::window::desktop::Purpose;
 use crate::window::engine_link::engine_settings;
-use crate::window::notice::Severity;
-use crate::window::sweeps::Sweeps;
+use crate::window::{App, Ctx, Purpose, Screen, Severity, Sweeps};
 
 impl App {
-    pub(in crate::window) fn apply_to_sweep(&mut self, action: SweepAction) {
+    pub fn apply_to_sweep(&mut self, action: SweepAction) {
         match action {
             SweepAction::Change(form) => self.sweeps.change_sweep_form(*form),
             SweepAction::Add(setting) => {
@@ -79,7 +74,7 @@ impl App {
         });
     }
 
-    pub(in crate::window) fn on_sweep_news(&mut self, news: SweepNews) {
+    pub fn on_sweep_news(&mut self, news: SweepNews) {
         match news {
             SweepNews::Began(loaded) => {
                 let asked = self
@@ -170,7 +165,7 @@ impl Ctx {
 }
 
 impl Sweeps {
-    pub(in crate::window) fn prepare_sweep_screen(&mut self, ctx: &mut Ctx) {
+    pub fn prepare_sweep_screen(&mut self, ctx: &mut Ctx) {
         match &mut self.form {
             Some(form) => form.follow(&ctx.config),
             form => *form = Some(SweepForm::usual(&ctx.config)),
@@ -273,7 +268,7 @@ impl Sweeps {
     }
 
     /// Interrupts the sweep in progress, so that it can be resumed: for the end of this process.
-    pub(in crate::window) fn interrupt_sweep(&mut self, ctx: &Ctx) {
+    pub fn interrupt_sweep(&mut self, ctx: &Ctx) {
         self.ask_sweep(ctx, SweepPhase::Pausing);
     }
 }

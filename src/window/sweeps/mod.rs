@@ -11,14 +11,13 @@ mod tested;
 mod thread;
 pub mod view;
 
+use self::tested::TestRun;
 use crate::sweep::SweepEntry;
 
 pub use action::SweepAction;
 pub use form::{SettingRow, SweepField, SweepForm, SweepProblem};
 pub use state::{SweepPhase, SweepView};
 pub use thread::{ExecutorFactory, LoadedSweep, SweepNews, SweepRequests};
-
-use self::tested::TestRun;
 
 #[derive(Debug, Default)]
 pub struct Sweeps {

@@ -5,16 +5,10 @@ use std::path::PathBuf;
 use super::thread::{LoadedSweep, SweepNews};
 use crate::problem::{Explain, Message};
 use crate::sweep::{Sweep, SweepError, SweepStore};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::SweepAction;
-use crate::window::action::Action;
-use crate::window::background::SharedFolder;
-use crate::window::notice::{Offer, Severity};
-use crate::window::sweeps::Sweeps;
+use crate::window::{Action, App, Ctx, Offer, Severity, SharedFolder, SweepAction, Sweeps};
 
 impl Ctx {
-    pub(in crate::window) fn list_sweeps(&self) {
+    pub fn list_sweeps(&self) {
         let store = self.sweep_store();
         // The one in progress holds its lock.
         if !self.is_sweeping() {
@@ -80,7 +74,7 @@ impl Sweeps {
         );
     }
 
-    pub(in crate::window) fn sweep_deleted(
+    pub fn sweep_deleted(
         &mut self,
         ctx: &mut Ctx,
         folder: PathBuf,

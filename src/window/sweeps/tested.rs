@@ -7,13 +7,7 @@ use crate::problem::Explain;
 use crate::records::{JobId, RunSummary};
 use crate::run_config::RunConfig;
 use crate::sweep::{Sweep, SweepError, Tested};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::action::Screen;
-use crate::window::background::SharedFolder;
-use crate::window::notice::Severity;
-use crate::window::sweeps::Sweeps;
-use crate::window::train::run::RunView;
+use crate::window::{App, Ctx, RunView, Screen, Severity, SharedFolder, Sweeps};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestRun {
@@ -87,12 +81,7 @@ impl Sweeps {
     }
 
     /// Notes the test accuracy of a run that has ended, if it is that of a sweep's settings.
-    pub(in crate::window) fn note_sweep_test(
-        &mut self,
-        ctx: &mut Ctx,
-        run: JobId,
-        summary: &RunSummary,
-    ) {
+    pub fn note_sweep_test(&mut self, ctx: &mut Ctx, run: JobId, summary: &RunSummary) {
         let Some(TestRun {
             sweep: folder,
             trial,
@@ -120,7 +109,7 @@ impl Sweeps {
         );
     }
 
-    pub(in crate::window) fn sweep_tested(
+    pub fn sweep_tested(
         &mut self,
         ctx: &mut Ctx,
         folder: &Path,

@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::{EngineHost, EngineSettings};
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
-use crate::sweep;
 use crate::sweep::{
-    Definition, Ending, Executor, Status, Sweep, SweepError, SweepObserver, Tested, Trial,
+    self, Definition, Ending, Executor, Status, Sweep, SweepError, SweepObserver, Tested, Trial,
 };
 
 /// Makes what trains this many trials at once; called on the thread of the sweep.

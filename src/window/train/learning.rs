@@ -4,7 +4,7 @@ use crate::notices::verdict::whole_percent;
 use crate::records::{HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
 use crate::run_config::Classes;
 use crate::text::format::grouped;
-use crate::window::train::Train;
+use crate::window::Train;
 
 /// The held-out images of a run, and what its network makes of them.
 #[derive(Clone, Debug)]
@@ -29,11 +29,7 @@ pub struct ClassCount {
 
 impl Learning {
     /// Images that are not classified yet.
-    pub(in crate::window) const fn new(
-        run: JobId,
-        classes: Classes,
-        images: Vec<HeldOutImage>,
-    ) -> Self {
+    pub const fn new(run: JobId, classes: Classes, images: Vec<HeldOutImage>) -> Self {
         Self {
             run,
             classes,
@@ -44,7 +40,7 @@ impl Learning {
         }
     }
 
-    pub(in crate::window) fn take(&mut self, snapshot: LearningSnapshot) {
+    pub fn take(&mut self, snapshot: LearningSnapshot) {
         let LearningSnapshot {
             step,
             answers,

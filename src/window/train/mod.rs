@@ -9,29 +9,30 @@ pub mod view;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use setup::Form;
+
+use crate::data::{DataError, Found};
+use crate::run_config::RunConfig;
+use crate::runs::InterruptedRun;
+
 pub use learning::{ClassCount, Learning};
 pub use run::{
     DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
 };
-use setup::Form;
 pub use setup::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
     SearchState, ValidationError, blocks, expected_accuracy,
 };
 pub use update::TrainAction;
 
-use crate::data::{DataError, Found};
-use crate::run_config::RunConfig;
-use crate::runs::InterruptedRun;
-
 /// The next run, the one in progress, and those that wait.
 pub struct Train {
     pub run: Option<RunView>,
     /// True while the next run is shown in its place: its data, its network, and what it will do.
-    pub(in crate::window) next_run_shown: bool,
+    pub next_run_shown: bool,
     /// The settings of the runs that wait for its end, the next one first.
     pub queue: Vec<RunConfig>,
-    pub(in crate::window) learning: Option<Learning>,
+    pub learning: Option<Learning>,
     /// Interrupted runs that can be resumed, newest first.
     pub interrupted: Vec<InterruptedRun>,
     /// Data sets found by name, once the search has finished.
@@ -42,10 +43,10 @@ pub struct Train {
     pub has_network: bool,
     /// A short training that finds something out about the next run, while its dialog is open.
     pub search: Option<Search>,
-    pub(in crate::window) form: Form,
+    pub form: Form,
     /// What is wrong with folders and files that were chosen as data.
-    pub(in crate::window) data_problems: BTreeMap<PathBuf, DataError>,
-    pub(in crate::window) samples: Option<Samples>,
+    pub data_problems: BTreeMap<PathBuf, DataError>,
+    pub samples: Option<Samples>,
     /// True once the person has chosen a setting.
-    pub(in crate::window) chosen: bool,
+    pub chosen: bool,
 }

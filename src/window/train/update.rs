@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use crate::run_config::{NamedSet, Preset, RunConfig, Setting};
-use crate::window::App;
-use crate::window::desktop::Purpose;
-use crate::window::hardware::ComparisonKind;
+use crate::window::{App, ComparisonKind, Purpose};
 
 /// What a person can do on this screen and with what it shows elsewhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +56,7 @@ pub enum TrainAction {
 }
 
 impl App {
-    pub(in crate::window) fn update_train(&mut self, action: TrainAction) {
+    pub fn update_train(&mut self, action: TrainAction) {
         match action {
             TrainAction::Configure(config) => self.configure(*config),
             TrainAction::Download(set) => self.train.start_download(&mut self.ctx, set),

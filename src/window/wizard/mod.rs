@@ -8,10 +8,9 @@ use eframe::egui::{
     Response, RichText, Sense, Stroke, Ui, vec2,
 };
 
-use super::draw::view::DrawView;
-use super::style::icons;
-use super::{Action, App, Pushes as _, WizardStep, style};
-use crate::window::TrainAction;
+use crate::window::draw::view::DrawView;
+use crate::window::style::{self, icons};
+use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
 pub fn show(
     ui: &mut Ui,

@@ -10,14 +10,13 @@ use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, Setting};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
-use crate::window::TrainAction;
 use crate::window::draw::view as draw;
 use crate::window::draw::view::DrawView;
 use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
-use crate::window::style::icons;
+use crate::window::style::{self, icons};
 use crate::window::train::view as run_panel;
-use crate::window::{Action, App, Pushes as _, WizardStep, style};
+use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
 const HAND: u64 = 7;
 
@@ -64,7 +63,7 @@ fn welcome(ui: &mut Ui) {
     ] {
         style::full_card(ui, |ui| {
             ui.label(RichText::new(title).strong().size(16.0));
-            ui.label(RichText::new(body).weak());
+            ui.weak(body);
         });
     }
     ui.add_space(style::GAP);
@@ -163,7 +162,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     ui.add_space(style::GAP / 2.0);
     ui.add(style::secondary_button("Choose a folder…"))
-        .pushes(actions, || Action::Train(TrainAction::ChooseDataFolder));
+        .pushes(actions, || TrainAction::ChooseDataFolder);
     ui.label(style::hint(
         "Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz), Parquet files and ink files.",
     ));
@@ -199,9 +198,8 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
             (None, Some(size)) => {
                 let button =
                     style::secondary_button(format!("Download MNIST ({})", file_size(size)));
-                ui.add(button).pushes(actions, || {
-                    Action::Train(TrainAction::Download(NamedSet::Mnist))
-                });
+                ui.add(button)
+                    .pushes(actions, || TrainAction::Download(NamedSet::Mnist));
             }
             (None, None) => {}
         }
@@ -300,7 +298,7 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
         draw::show_compact(ui, app, drawing, height, 0.0, actions);
     });
     ui.add_space(style::GAP / 2.0);
-    ui.label(RichText::new("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.").weak());
+    ui.weak("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.");
 }
 
 /// What the next run trains on, and how.

@@ -1,7 +1,7 @@
 //! The self-test, on the Hardware screen and in the wizard: whether each device computes correctly.
 //! The benchmark: starting it, its progress, and its results.
 
-use eframe::egui::{CollapsingHeader, RichText, Ui};
+use eframe::egui::{CollapsingHeader, Ui};
 
 use crate::bench::{busy, disturbance, heading, sections, text, workload};
 use crate::protocol::Job;
@@ -10,9 +10,8 @@ use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
-use crate::window::MachineAction;
-use crate::window::style::{icons, table};
-use crate::window::{Action, App, Checked, Pushes as _, RunningJob, style};
+use crate::window::style::{self, icons, table};
+use crate::window::{Action, App, Checked, MachineAction, Pushes as _, RunningJob};
 
 /// Draws a card for the CPU and for every other device that has been tested.
 pub fn self_test(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -36,7 +35,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
             Some(Checked::Running) => {
                 ui.horizontal(|ui| {
                     ui.spinner();
-                    ui.label(RichText::new("Running the self-test…").strong());
+                    ui.strong("Running the self-test…");
                 });
                 return;
             }
@@ -64,9 +63,9 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
         } else {
             "Run again"
         };
-        ui.button(again).on_hover_text(ABOUT).pushes(actions, || {
-            Action::Machine(MachineAction::CheckDevice(device))
-        });
+        ui.button(again)
+            .on_hover_text(ABOUT)
+            .pushes(actions, || MachineAction::CheckDevice(device));
         if let Some(report) = report {
             let each = CollapsingHeader::new("All checks")
                 .id_salt(device)
@@ -128,13 +127,8 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some((report, saved)) = &app.machine.benchmark.last {
         last(ui, report, saved.as_ref(), actions);
     } else {
-        ui.label(RichText::new("No benchmark has been run on this machine yet.").strong());
-        ui.label(
-            RichText::new(
-                "Run one to see how fast each network trains here. It takes less than a minute.",
-            )
-            .weak(),
-        );
+        ui.strong("No benchmark has been run on this machine yet.");
+        ui.weak("Run one to see how fast each network trains here. It takes less than a minute.");
     }
 }
 
@@ -145,16 +139,12 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
         full.on_hover_text("Takes less than a minute")
             .on_disabled_hover_text(why)
-            .pushes(actions, || {
-                Action::Machine(MachineAction::Benchmark(Effort::Full))
-            });
+            .pushes(actions, || MachineAction::Benchmark(Effort::Full));
         let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
         quick
             .on_hover_text("About ten seconds; results are less precise")
             .on_disabled_hover_text(why)
-            .pushes(actions, || {
-                Action::Machine(MachineAction::Benchmark(Effort::Quick))
-            });
+            .pushes(actions, || MachineAction::Benchmark(Effort::Quick));
         if busy {
             ui.label(style::hint(why));
         }
@@ -193,7 +183,7 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
 
 fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<Action>) {
     let [when, machine] = heading(report);
-    ui.label(RichText::new(when).strong());
+    ui.strong(when);
     style::weak(ui, machine);
     if let Some(sentence) = disturbance(report) {
         style::caution(ui, &sentence);

@@ -90,7 +90,7 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
     button
         .on_disabled_hover_text(why_not.unwrap_or_default())
-        .pushes(actions, || Action::Machine(action));
+        .pushes(actions, || action);
 }
 
 /// What was sent to the other machine, if one is in use, and what this machine has.
@@ -208,7 +208,7 @@ pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(4.0);
         ui.horizontal_wrapped(|ui| {
             let about = "The folder that contains libcublas, libcublasLt and libcurand, if they are not in a standard location";
-            ui.button("Choose a folder…").on_hover_text(about).pushes(actions, || Action::Machine(MachineAction::ChooseCudaFolder));
+            ui.button("Choose a folder…").on_hover_text(about).pushes(actions, || MachineAction::ChooseCudaFolder);
             if chosen.is_some() && ui.button("Use standard locations").clicked() {
                 actions.push(Action::Machine(MachineAction::UseCudaFolder(None)));
             }

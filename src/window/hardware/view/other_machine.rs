@@ -23,7 +23,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     let modal = style::dialog(ui, "machine", WIDTH, |ui| {
-        ui.label(RichText::new("Train on another machine").heading());
+        ui.heading("Train on another machine");
         let about = "Inkling runs there through SSH: training data is sent where it is missing, and finished runs and checkpoints are saved here. \
                      The same version of Inkling must be installed there.";
         style::weak(ui, about);
@@ -103,7 +103,7 @@ pub fn facts(ui: &mut Ui, machine: &OtherMachine) {
     for line in lines(&machine.hardware).into_iter().take(4) {
         ui.horizontal_wrapped(|ui| {
             ui.label(style::hint(line.label));
-            ui.label(RichText::new(line.value).strong());
+            ui.strong(line.value);
         });
     }
     let passed: Vec<&str> = machine
@@ -178,8 +178,8 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
                     .iter()
                     .for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
             }
-            None => _ = ui.label(RichText::new("Asking what is there…").weak()),
-            Some(bundles) if bundles.is_empty() => _ = ui.label(RichText::new("Nothing").strong()),
+            None => _ = ui.weak("Asking what is there…"),
+            Some(bundles) if bundles.is_empty() => _ = ui.strong("Nothing"),
             Some(bundles) => {
                 for bundle in bundles {
                     sent_row(ui, app, bundle, actions);
@@ -210,9 +210,7 @@ fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<A
                 } else {
                     "Asking the machine…"
                 })
-                .pushes(actions, || {
-                    Action::Machine(MachineAction::DeleteSent(bundle.id.clone()))
-                });
+                .pushes(actions, || MachineAction::DeleteSent(bundle.id.clone()));
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 style::strong(ui, &bundle.what);
@@ -234,7 +232,7 @@ fn consent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let about = "You will be asked again. What was sent before stays until you delete it";
             ui.button("Withdraw")
                 .on_hover_text(about)
-                .pushes(actions, || Action::Machine(MachineAction::WithdrawMyDigits));
+                .pushes(actions, || MachineAction::WithdrawMyDigits);
         });
     } else {
         style::weak(ui, "My digits are not sent there unless you agree.");

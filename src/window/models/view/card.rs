@@ -12,8 +12,8 @@ use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::run_config::EvaluationSplit;
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, local_time, percent};
-use crate::window::style::{Palette, icons};
-use crate::window::{App, Thumbnail, style};
+use crate::window::style::{self, Palette, icons};
+use crate::window::{App, Thumbnail};
 
 /// A card's margins, and the space between its columns, in points.
 const MARGIN: [f32; 2] = [12.0, 9.0];

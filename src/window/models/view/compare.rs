@@ -14,10 +14,8 @@ use crate::infer::model_comparison::{
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
-use crate::window::DrawAction;
-use crate::window::ModelsAction;
-use crate::window::style::table;
-use crate::window::{Action, App, Pushes as _, style};
+use crate::window::style::{self, table};
+use crate::window::{Action, App, DrawAction, ModelsAction, Pushes as _};
 
 /// Below this width, in points, the choice stands above the comparison instead of beside it.
 const TWO_COLUMNS: f32 = 760.0;
@@ -35,7 +33,7 @@ pub fn show(
         ui.label(RichText::new("Compare models").strong().size(17.0));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.button("Back to the list")
-                .pushes(actions, || Action::Models(ModelsAction::CloseComparison));
+                .pushes(actions, || ModelsAction::CloseComparison);
         });
     });
     ui.add_space(style::GAP / 2.0);
@@ -112,7 +110,7 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     );
     let (label, about) = ensemble_button(&ensemble);
     ui.button(label).on_hover_text(about).pushes(actions, || {
-        Action::Draw(DrawAction::DrawWith(ModelRef::Ensemble(ensemble)))
+        DrawAction::DrawWith(ModelRef::Ensemble(ensemble))
     });
     let configs: Vec<&RunConfig> = runs.iter().map(|(_, summary)| &summary.config).collect();
     let mut tables = vec![settings_table(&configs)];
@@ -153,7 +151,7 @@ fn choose_baseline(
                 .accessible_name(format!("Baseline {name}"))
                 .on_hover_text(about)
                 .pushes(actions, || {
-                    Action::Models(ModelsAction::ChooseBaseline(entry.folder.clone()))
+                    ModelsAction::ChooseBaseline(entry.folder.clone())
                 });
         }
     });
@@ -185,9 +183,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let list = list.show_ui(ui, |ui| {
                 for set in sets {
                     ui.selectable_label(set == data, set.label())
-                        .pushes(actions, || {
-                            Action::Models(ModelsAction::ChooseComparisonData(set))
-                        });
+                        .pushes(actions, || ModelsAction::ChooseComparisonData(set));
                 }
             });
             style::explain_list(list.response.labelled_by(label.id), &data.label(), "");
@@ -207,6 +203,6 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         compare
             .on_hover_text(about)
             .on_disabled_hover_text("Unavailable while training is in progress")
-            .pushes(actions, || Action::Models(ModelsAction::CompareModels));
+            .pushes(actions, || ModelsAction::CompareModels);
     });
 }

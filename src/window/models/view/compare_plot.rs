@@ -6,9 +6,9 @@ use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Tex
 
 use crate::infer::model_comparison::letter;
 use crate::records::{EpochRecord, RunSummary, StepPoint};
+use crate::window::RunningMean;
 use crate::window::plots::scale::{marks, significant, static_plot, whole_marks};
-use crate::window::style::Palette;
-use crate::window::{RunningMean, style};
+use crate::window::style::{self, Palette};
 
 /// The plot's height, in points.
 const HEIGHT: f32 = 240.0;

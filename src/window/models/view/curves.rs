@@ -140,7 +140,7 @@ pub fn repeats(
     let Some(repeats) = Repeats::of(runs, summary) else {
         return;
     };
-    ui.label(RichText::new("Repeated with other seeds").strong());
+    ui.strong("Repeated with other seeds");
     ui.add(Label::new(repeats.sentence()).wrap());
     plot(ui, &repeats, &entry.folder);
     ui.horizontal_wrapped(|ui| {

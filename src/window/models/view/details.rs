@@ -14,9 +14,8 @@ use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
-use crate::window::ModelsAction;
-use crate::window::style::icons;
-use crate::window::{Action, App, Pushes as _, style};
+use crate::window::style::{self, icons};
+use crate::window::{Action, App, ModelsAction, Pushes as _};
 
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;
@@ -84,7 +83,7 @@ pub fn broken(
     let message = problem.message.clone();
     ui.label(message.what);
     if !message.remedy.is_empty() {
-        ui.label(RichText::new(message.remedy).weak());
+        ui.weak(message.remedy);
     }
     style::weak(ui, visible::path(&entry.folder));
 }
@@ -239,7 +238,7 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
 }
 
 fn settings(ui: &mut Ui, summary: &RunSummary) {
-    ui.label(RichText::new("Settings").strong());
+    ui.strong("Settings");
     let (config, plan) = (&summary.config, &summary.plan);
     facts(ui, "settings", |fact| {
         fact("Data", config.data.label());
@@ -283,7 +282,7 @@ fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String)))
         .spacing(vec2(style::GAP, 4.0))
         .show(ui, |ui| {
             fill(&mut |name: &str, value: String| {
-                ui.label(RichText::new(name).weak());
+                ui.weak(name);
                 ui.add(Label::new(value).wrap());
                 ui.end_row();
             });

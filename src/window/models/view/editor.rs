@@ -4,12 +4,11 @@
 use std::path::PathBuf;
 
 use eframe::egui::text::{CCursor, CCursorRange};
-use eframe::egui::{Key, Label, RichText, TextEdit, Ui};
+use eframe::egui::{Key, Label, TextEdit, Ui};
 
 use crate::records::Annotation;
 use crate::runs::RunEntry;
-use crate::window::ModelsAction;
-use crate::window::{Action, App, Pushes as _, style};
+use crate::window::{Action, App, ModelsAction, Pushes as _, style};
 
 #[derive(Clone, Debug)]
 pub struct Editor {
@@ -53,7 +52,7 @@ impl Editor {
 pub fn editor(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<Action>) {
     let Some(open) = editor else { return };
     let modal = style::dialog(ui, "name and note", 460.0, |ui| {
-        ui.label(RichText::new("Name, note and tags").heading());
+        ui.heading("Name, note and tags");
         ui.add_space(style::GAP / 2.0);
         let mut entered = name_field(ui, open);
         let problem = app.models.name_problem(&open.folder, &open.annotation.name);
@@ -171,13 +170,13 @@ pub fn import_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     let modal = style::dialog(ui, "import-question", 560.0, |ui| {
-        ui.label(RichText::new("How was this network built?").heading());
+        ui.heading("How was this network built?");
         ui.add(Label::new(&question.what).wrap());
         ui.add_space(style::GAP);
         ui.label("Import it with:");
         for (label, spec) in question.choices() {
             ui.add(style::secondary_button(&label))
-                .pushes(actions, || Action::Models(ModelsAction::ImportAs(spec)));
+                .pushes(actions, || ModelsAction::ImportAs(spec));
         }
         ui.add_space(style::GAP);
         ui.add(style::secondary_button("Cancel")).clicked()

@@ -8,10 +8,8 @@ use crate::records::{ExportSpec, FileInfo, ModelRef};
 use crate::run_config::{ExportFormat, ModelKind, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
-use crate::window::ModelsAction;
-use crate::window::style;
-use crate::window::style::icons;
-use crate::window::{Action, App, ExportView, InTheWay, Pushes as _};
+use crate::window::style::{self, icons};
+use crate::window::{Action, App, ExportView, InTheWay, ModelsAction, Pushes as _};
 
 /// Draws the dialog if it is open for this model.
 pub fn show(
@@ -31,7 +29,7 @@ pub fn show(
     ui.add_space(style::GAP / 2.0);
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.label(RichText::new("Export").strong());
+        ui.strong("Export");
         ui.add_enabled_ui(app.ctx.jobs.export().is_none(), |ui| {
             choices(ui, kind, &view.spec, actions);
         });
@@ -121,14 +119,10 @@ fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
     ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
     ui.horizontal_wrapped(|ui| {
         ui.add(style::secondary_button("Replace"))
-            .pushes(actions, || {
-                Action::Models(ModelsAction::ReplaceExported(true))
-            });
+            .pushes(actions, || ModelsAction::ReplaceExported(true));
         ui.add(style::secondary_button("Cancel"))
             .on_hover_text("Nothing is written")
-            .pushes(actions, || {
-                Action::Models(ModelsAction::ReplaceExported(false))
-            });
+            .pushes(actions, || ModelsAction::ReplaceExported(false));
     });
 }
 
@@ -170,9 +164,9 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
             view.preview.is_some(),
             style::primary_button(ui, "Save as…"),
         )
-        .pushes(actions, || Action::Models(ModelsAction::SaveExport));
+        .pushes(actions, || ModelsAction::SaveExport);
         ui.add(style::secondary_button("Close"))
-            .pushes(actions, || Action::Models(ModelsAction::CloseExport));
+            .pushes(actions, || ModelsAction::CloseExport);
         let folder = view
             .written
             .as_ref()
@@ -196,11 +190,11 @@ fn contents(ui: &mut Ui, preview: &ExportReport, format: ExportFormat) {
         (_, [_]) => format!("One file, {total}"),
         (_, files) => format!("{} files, {total}", files.len()),
     };
-    ui.label(RichText::new(heading).strong());
+    ui.strong(heading);
     for file in &preview.files {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(&file.name).monospace());
-            ui.label(RichText::new(file_size(file.bytes)).weak());
+            ui.weak(file_size(file.bytes));
             style::weak(ui, &file.about);
         });
         tensors(ui, file);
@@ -231,7 +225,7 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
                         ui.label(RichText::new(&tensor.name).monospace());
                         let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
                         ui.label(shape.join(" × "));
-                        ui.label(RichText::new(tensor.format.name()).weak());
+                        ui.weak(tensor.format.name());
                         ui.end_row();
                     }
                 });

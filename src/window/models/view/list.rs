@@ -10,10 +10,9 @@ use super::{card, curves};
 use crate::records::RunSummary;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::text::format::{local_time, percent};
-use crate::window::TrainAction;
-use crate::window::style::icons;
+use crate::window::style::{self, icons};
 use crate::window::train::view::controls::ABOUT_SAVING;
-use crate::window::{Action, App, Phase, Pushes as _, style};
+use crate::window::{Action, App, Phase, Pushes as _, TrainAction};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SortBy {
@@ -215,10 +214,10 @@ fn interrupted_card(
         ui.horizontal(|ui| {
             let resume = ui.add_enabled(!app.ctx.is_training(), style::primary_button(ui, "Resume"));
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
-            resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::Train(TrainAction::ResumeInterrupted(run.folder.clone())));
+            resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || TrainAction::ResumeInterrupted(run.folder.clone()));
             if !card.epochs.is_empty() {
                 let save = ui.add_enabled(!app.ctx.is_training(), style::secondary_button("Save as a model"));
-                save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::Train(TrainAction::SaveInterrupted(run.folder.clone())));
+                save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || TrainAction::SaveInterrupted(run.folder.clone()));
             }
             if confirming.as_ref() != Some(&run.folder) {
                 if ui.button("Discard…").clicked() {

@@ -14,17 +14,15 @@ mod offers;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, ScrollArea, Ui, vec2};
 
 use self::editor::{Editor, First};
 use self::list::Order;
 use crate::records::ModelRef;
 use crate::runs::RunEntry;
-use crate::window::DrawAction;
-use crate::window::ModelsAction;
-use crate::window::shell::help::Topic;
-use crate::window::shell::{help, shortcuts};
-use crate::window::{Action, App, Pushes as _, Screen, style};
+use crate::window::shell::help::{self, Topic};
+use crate::window::shell::shortcuts;
+use crate::window::{Action, App, DrawAction, ModelsAction, Pushes as _, Screen, style};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
@@ -58,11 +56,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.heading("Models");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Models);
-            ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || Action::Models(ModelsAction::RefreshRuns));
+            ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || ModelsAction::RefreshRuns);
             let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
             let busy = "Unavailable while training or another import is in progress";
-            import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || Action::Models(ModelsAction::ChooseImport));
+            import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || ModelsAction::ChooseImport);
             if let Some(running) = app.ctx.jobs.import() {
                 ui.add_enabled(!running.cancelling, Button::new("Cancel")).pushes(actions, || Action::CancelJob(running.id));
                 ui.label(style::hint("Importing…"));
@@ -229,13 +227,8 @@ fn list(
     }
     if runs.is_empty() {
         ui.add_space(style::GAP / 2.0);
-        ui.label(RichText::new("Your trained models will appear here.").strong());
-        ui.label(
-            RichText::new(
-                "Until you have trained one, the starter model recognises your drawings.",
-            )
-            .weak(),
-        );
+        ui.strong("Your trained models will appear here.");
+        ui.weak("Until you have trained one, the starter model recognises your drawings.");
         ui.button("Train a model")
             .pushes(actions, || Action::Show(Screen::Train));
         ui.add_space(style::GAP);

@@ -8,11 +8,10 @@ use super::editor::{Editor, First};
 use super::{ModelsView, Selected, details};
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::RunEntry;
-use crate::window::DrawAction;
-use crate::window::ModelsAction;
-use crate::window::TrainAction;
 use crate::window::shell::shortcuts;
-use crate::window::{Action, App, NOT_TRAINABLE, Pushes as _, Screen, style};
+use crate::window::{
+    Action, App, DrawAction, ModelsAction, NOT_TRAINABLE, Pushes as _, Screen, TrainAction, style,
+};
 
 /// The button of a model that recognizes the drawings already.
 const IN_USE: &str = "In use";

@@ -1,7 +1,7 @@
 //! Accuracy by class as bars with numbers, and by confidence as the reliability diagram: how often
 //! answers of each confidence are right.
 
-use eframe::egui::{Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
+use eframe::egui::{Align2, Rangef, Rect, Role, Sense, TextStyle, Ui, pos2, vec2};
 use egui_plot::{AxisHints, GridMark};
 
 use crate::math::statistics::{calibration_error, class_scores, reliability_sentence};
@@ -142,7 +142,7 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
     let about = "Across: how sure the model is, in 15 bins. Up: how often it is right then";
     style::describe(&shown.response, Role::Figure, "Reliability diagram", &value);
     shown.response.on_hover_text(about);
-    ui.label(RichText::new(sentence).weak());
+    ui.weak(sentence);
 }
 
 /// Marks at 0, 25, 50, 75 and 100 %.

@@ -9,8 +9,7 @@ use eframe::egui::{
 use crate::math::statistics::{cell_sentence, error_count};
 use crate::records::Evaluation;
 use crate::run_config::Classes;
-use crate::window::style;
-use crate::window::style::{Palette, image_sheet};
+use crate::window::style::{self, Palette, image_sheet};
 
 /// A cell: the true digit and the predicted one.
 pub type Cell = (usize, usize);

@@ -2,7 +2,7 @@
 //! them, large, with the way to the next one. A selected cell of the matrix filters them.
 
 use eframe::egui::emath::GuiRounding as _;
-use eframe::egui::{self, Id, Key, Modal, Modifiers, Rect, RichText, Role, Sense, Ui, Vec2};
+use eframe::egui::{self, Id, Key, Modal, Modifiers, Rect, Role, Sense, Ui, Vec2};
 
 use super::confusion::Cell;
 use crate::math::statistics::cell_sentence;
@@ -82,7 +82,7 @@ impl Gallery {
                 Some(_) => "There are no such errors.".to_owned(),
                 None => "All images were classified correctly.".to_owned(),
             };
-            ui.label(RichText::new(text).weak());
+            ui.weak(text);
             return None;
         }
         let Some(sheet) = &self.sheet else {
@@ -200,7 +200,7 @@ enum Choice {
 
 fn facts(ui: &mut Ui, mistake: &Mistake, classes: &Classes) {
     let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
-    ui.label(RichText::new(format!("{answer} instead of {label}")).heading());
+    ui.heading(format!("{answer} instead of {label}"));
     ui.add_space(style::GAP / 2.0);
     ui.label(format!("True {}: {label}", classes.noun()));
     ui.label(format!("Predicted: {answer}"));
@@ -214,7 +214,7 @@ fn facts(ui: &mut Ui, mistake: &Mistake, classes: &Classes) {
         whole_percent(mistake.label_probability)
     ));
     ui.add_space(style::GAP / 2.0);
-    ui.label(RichText::new(format!("Image {} of the test set", mistake.index)).weak());
+    ui.weak(format!("Image {} of the test set", mistake.index));
 }
 
 fn buttons(
@@ -236,7 +236,7 @@ fn buttons(
                 choice = index.map(Choice::Show);
             }
         }
-        ui.label(RichText::new(position).weak());
+        ui.weak(position);
     });
     choice
 }

@@ -6,7 +6,7 @@ mod mistakes;
 
 use std::path::Path;
 
-use eframe::egui::{Align, ComboBox, Layout, ProgressBar, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, ComboBox, Layout, ProgressBar, ScrollArea, Ui, vec2};
 
 use self::confusion::Cell;
 use self::mistakes::Gallery;
@@ -14,9 +14,8 @@ use crate::math::statistics::{calibration_error, cell_sentence, error_count, wil
 use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
-use crate::window::ModelsAction;
 use crate::window::shell::help::{self, Topic};
-use crate::window::{Action, App, Pushes as _, ResultsView, style};
+use crate::window::{Action, App, ModelsAction, Pushes as _, ResultsView, style};
 
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
@@ -142,7 +141,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
     let evaluation = &results.measured.evaluation;
     let wrong = error_count(evaluation);
     let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
-    ui.label(RichText::new(subject(app, results)).weak());
+    ui.weak(subject(app, results));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
         let interval = format!("95 % CI: {} to {}", percent(low, 2), percent(high, 2));
@@ -176,7 +175,7 @@ fn subject(app: &App, results: &ResultsView) -> String {
 }
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
-    ui.label(RichText::new("Confusion matrix").strong());
+    ui.strong("Confusion matrix");
     let explained = confusion::show(ui, evaluation, &view.classes, &mut view.cell, side);
     let text = match explained {
         Some((truth, answer)) => format!(
@@ -193,30 +192,27 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
             view.classes.nouns()
         ),
     };
-    ui.label(RichText::new(text).weak());
+    ui.weak(text);
 }
 
 fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
-    ui.label(RichText::new(format!("Accuracy by {}", classes.noun())).strong());
+    ui.strong(format!("Accuracy by {}", classes.noun()));
     accuracy::per_digit(ui, evaluation, classes, height);
 }
 
 fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("Misclassified images").strong());
+        ui.strong("Misclassified images");
         match view.cell {
             None => {
-                ui.label(RichText::new("most confident errors first").weak());
+                ui.weak("most confident errors first");
             }
             Some((truth, answer)) => {
-                ui.label(
-                    RichText::new(format!(
-                        "only {} instead of {}",
-                        view.classes.name(answer),
-                        view.classes.name(truth)
-                    ))
-                    .weak(),
-                );
+                ui.weak(format!(
+                    "only {} instead of {}",
+                    view.classes.name(answer),
+                    view.classes.name(truth)
+                ));
                 if ui.button("Show all").clicked() {
                     view.cell = None;
                 }
@@ -288,9 +284,9 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
             let busy = app.ctx.is_training();
             let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
             let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
-            evaluate.on_disabled_hover_text(why_not).pushes(actions, || Action::Models(ModelsAction::Evaluate { model, data: set }));
+            evaluate.on_disabled_hover_text(why_not).pushes(actions, || ModelsAction::Evaluate { model, data: set });
             if busy {
-                ui.label(RichText::new("available when the run in progress has ended").weak());
+                ui.weak("available when the run in progress has ended");
             }
         }
         help::button(ui, Topic::Results);

@@ -12,9 +12,10 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, UiBui
 use crate::sweep::{SweepEntry, Trial};
 use crate::text::format::percent;
 use crate::text::visible;
-use crate::window::ModelsAction;
 use crate::window::shell::help::{self, Topic};
-use crate::window::{Action, App, Pushes as _, SweepAction, SweepPhase, SweepView, style};
+use crate::window::{
+    Action, App, ModelsAction, Pushes as _, SweepAction, SweepPhase, SweepView, style,
+};
 
 #[derive(Debug, Default)]
 pub struct SweepScreen {
@@ -93,10 +94,10 @@ pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Act
             let about = "Go back to setting one up, and to the earlier ones";
             back.on_hover_text(about)
                 .on_disabled_hover_text("Available once the sweep has ended or is paused")
-                .pushes(actions, || Action::Sweep(SweepAction::Close));
+                .pushes(actions, || SweepAction::Close);
             ui.button("Save table…")
                 .on_hover_text("Writes all trials to a CSV file")
-                .pushes(actions, || Action::Sweep(SweepAction::SaveTable));
+                .pushes(actions, || SweepAction::SaveTable);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(RichText::new(sweep.title()).size(17.0).strong()).truncate());
             });
@@ -104,7 +105,7 @@ pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Act
     });
     ui.horizontal_wrapped(|ui| {
         buttons(ui, app, sweep, actions);
-        ui.label(RichText::new(sweep.state()).strong());
+        ui.strong(sweep.state());
         ui.label(sweep.figures().join(", "));
     });
     ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0))
@@ -118,11 +119,11 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
         let about = "It can be resumed, even after Inkling was closed. Trials that are training now begin again then";
         ui.add_enabled(can, style::secondary_button("Pause"))
             .on_hover_text(about)
-            .pushes(actions, || Action::Sweep(SweepAction::Pause));
+            .pushes(actions, || SweepAction::Pause);
         let about = "Ends the sweep with the trials that have ended by now";
         ui.add_enabled(can, style::secondary_button("Stop"))
             .on_hover_text(about)
-            .pushes(actions, || Action::Sweep(SweepAction::Stop));
+            .pushes(actions, || SweepAction::Stop);
         return;
     }
     let Some(folder) = &sweep.folder else { return };
@@ -141,17 +142,13 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
         );
         more.on_hover_text("Goes on from the trials so far")
             .on_disabled_hover_text(reason)
-            .pushes(actions, || {
-                Action::Sweep(SweepAction::Extend(folder.clone(), MORE))
-            });
+            .pushes(actions, || SweepAction::Extend(folder.clone(), MORE));
     } else {
         let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
         resume
             .on_hover_text("Trials that were cut short begin again")
             .on_disabled_hover_text(reason)
-            .pushes(actions, || {
-                Action::Sweep(SweepAction::Resume(folder.clone()))
-            });
+            .pushes(actions, || SweepAction::Resume(folder.clone()));
     }
 }
 
@@ -170,7 +167,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let accuracy = trial
                 .accuracy()
                 .map(|accuracy| format!(": {} validation accuracy", percent(accuracy, 2)));
-            ui.label(RichText::new(format!("{which}{}", accuracy.unwrap_or_default())).strong());
+            ui.strong(format!("{which}{}", accuracy.unwrap_or_default()));
             ui.label(format!("with {}", values(sweep, trial)));
         }
     });
@@ -186,16 +183,16 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let data = sweep.definition.base.data.tested().label();
             let named = |accuracy| format!("Test accuracy on {data}: {}", percent(accuracy, 2));
             let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
-            ui.label(RichText::new(accuracy).strong());
+            ui.strong(accuracy);
             ui.label(format!("with the settings of trial {trial}"));
-            ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || Action::Models(ModelsAction::ShowModel(tested.run.clone())));
+            ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || ModelsAction::ShowModel(tested.run.clone()));
             return;
         }
         let why_not = app.sweeps.why_not_test_best(&app.ctx);
         let test = ui.add_enabled(why_not.is_none(), style::secondary_button("Train the best and read its test accuracy"));
         let about =
             "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
-        test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || Action::Sweep(SweepAction::Test));
+        test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || SweepAction::Test);
     });
 }
 

@@ -8,8 +8,8 @@ use eframe::egui::{
 use super::plots::AccuracyRange;
 use crate::sweep::{Dimension, Outcome, Range, Trial, Value};
 use crate::text::format::{percent, plain};
-use crate::window::style::Palette;
-use crate::window::{Action, Pushes as _, SweepAction, SweepView, style};
+use crate::window::style::{self, Palette};
+use crate::window::{Action, Pushes as _, SweepAction, SweepView};
 
 /// Above and below the axes: their names, and the ends; in points.
 const HEAD: f32 = 22.0;
@@ -58,7 +58,7 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, actions: &mut Vec<Action>) {
         |best| sweep.sentence(best),
     );
     style::describe(&response, Role::Figure, TITLE, &best);
-    response.pushes(actions, || Action::Sweep(SweepAction::Select(hovered)));
+    response.pushes(actions, || SweepAction::Select(hovered));
     if let Some(trial) = hovered.and_then(|number| sweep.trial(number)) {
         response.on_hover_text_at_pointer(sweep.sentence(trial));
     }

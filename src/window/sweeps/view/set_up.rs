@@ -93,7 +93,7 @@ fn varying(
         }
         ui.button("Reset")
             .on_hover_text("The usual settings, in ranges around those under Train")
-            .pushes(actions, || Action::Sweep(SweepAction::Reset));
+            .pushes(actions, || SweepAction::Reset);
     });
 }
 
@@ -191,7 +191,7 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
     let keys = ui.ctx().format_shortcut(&shortcuts::START);
     button
         .on_hover_text(keys)
-        .pushes(actions, || Action::Sweep(SweepAction::Start));
+        .pushes(actions, || SweepAction::Start);
     if let Some(reason) = why_not {
         style::note(ui, format!("{reason}."));
     }
@@ -336,22 +336,16 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
                     .accessible_name(format!("Resume the sweep of {when}"));
                 resume
                     .on_disabled_hover_text(why_not.unwrap_or_default())
-                    .pushes(actions, || {
-                        Action::Sweep(SweepAction::Resume(entry.folder.clone()))
-                    });
+                    .pushes(actions, || SweepAction::Resume(entry.folder.clone()));
             }
             ui.add(style::secondary_button("Show"))
                 .accessible_name(format!("Show the sweep of {when}"))
-                .pushes(actions, || {
-                    Action::Sweep(SweepAction::Open(entry.folder.clone()))
-                });
+                .pushes(actions, || SweepAction::Open(entry.folder.clone()));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.button("Delete")
                 .accessible_name(format!("Delete the sweep of {when}"))
-                .pushes(actions, || {
-                    Action::Sweep(SweepAction::Delete(entry.folder.clone()))
-                });
+                .pushes(actions, || SweepAction::Delete(entry.folder.clone()));
         });
     });
 }

@@ -9,8 +9,7 @@ use eframe::egui::{
 
 use crate::sweep::{Outcome, Trial, Value};
 use crate::text::format::{duration, percent};
-use crate::window::style;
-use crate::window::{Action, SweepAction, SweepView};
+use crate::window::{Action, SweepAction, SweepView, style};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {

@@ -3,16 +3,11 @@
 use std::path::PathBuf;
 
 use super::{LastCheckpoint, Phase, RunView};
-use crate::problem::Problem;
-use crate::problem::{Code, Message};
+use crate::problem::{Code, Message, Problem};
 use crate::protocol::{Command, Job};
 use crate::records::{JobId, RunPosition};
 use crate::run_config::{Chosen, RunConfig};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::action::Screen;
-use crate::window::notice::Severity;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Screen, Severity, Train};
 
 impl App {
     /// Starts a run with the current configuration.
@@ -30,7 +25,7 @@ impl App {
 
     /// Starts a run again that was refused because its batches are larger than its data, with
     /// settings that fit, and says so; false if that is not the problem.
-    pub(in crate::window) fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
+    pub fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
         let Job::Train { config, from: None } = job else {
             return false;
         };
@@ -53,7 +48,7 @@ impl App {
     }
 
     /// Submits a run, from the checkpoint in the folder `from` if there is one.
-    pub(in crate::window) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
+    pub fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
         let (id, config) = (run.id, run.config.clone());
         self.train.run = Some(run);
         self.train.next_run_shown = false;
@@ -76,22 +71,22 @@ impl App {
 
 impl Ctx {
     /// The runs that the current configuration asks for; at least one.
-    pub(in crate::window) fn repetitions(&self) -> Vec<RunConfig> {
+    pub fn repetitions(&self) -> Vec<RunConfig> {
         self.with_device(&self.config)
             .repetitions(&jiff::Timestamp::now().to_string())
     }
 }
 
 impl Train {
-    pub(in crate::window) fn pause(&mut self, ctx: &mut Ctx) {
+    pub fn pause(&mut self, ctx: &mut Ctx) {
         self.send_to_run(ctx, Command::Pause, &[Phase::Training]);
     }
 
-    pub(in crate::window) fn resume(&mut self, ctx: &mut Ctx) {
+    pub fn resume(&mut self, ctx: &mut Ctx) {
         self.send_to_run(ctx, Command::Resume, &[Phase::Paused]);
     }
 
-    pub(in crate::window) fn stop(&mut self, ctx: &mut Ctx) {
+    pub fn stop(&mut self, ctx: &mut Ctx) {
         self.send_to_run(
             ctx,
             Command::Cancel,
@@ -108,11 +103,11 @@ impl Train {
     }
 
     /// Tries again to save the run that could not be, in this folder if there is one.
-    pub(in crate::window) fn save_run(&mut self, ctx: &mut Ctx, folder: Option<PathBuf>) {
+    pub fn save_run(&mut self, ctx: &mut Ctx, folder: Option<PathBuf>) {
         self.send_to_run(ctx, |run| Command::Save { run, folder }, &[Phase::NotSaved]);
     }
 
-    pub(in crate::window) fn run_not_saved(
+    pub fn run_not_saved(
         &mut self,
         ctx: &mut Ctx,
         id: JobId,
@@ -151,18 +146,14 @@ impl Train {
     }
 
     /// The run of this name, while it is in progress.
-    pub(in crate::window) fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
+    pub fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
         self.run
             .as_mut()
             .filter(|run| run.id == id && run.is_active())
     }
 
     /// Puts the run into another phase, unless it is being stopped.
-    pub(in crate::window) fn set_run_phase(
-        &mut self,
-        id: JobId,
-        phase: impl FnOnce(&RunView) -> Phase,
-    ) {
+    pub fn set_run_phase(&mut self, id: JobId, phase: impl FnOnce(&RunView) -> Phase) {
         if let Some(run) = self.active_run(id)
             && run.phase != Phase::Stopping
         {
@@ -170,7 +161,7 @@ impl Train {
         }
     }
 
-    pub(in crate::window) fn run_is_preparing(&mut self, id: JobId, fraction: f32) {
+    pub fn run_is_preparing(&mut self, id: JobId, fraction: f32) {
         if let Some(run) = self.active_run(id)
             && matches!(run.phase, Phase::Preparing(_))
         {
@@ -178,7 +169,7 @@ impl Train {
         }
     }
 
-    pub(in crate::window) fn end_run(&mut self, ctx: &mut Ctx, id: JobId, phase: Phase) {
+    pub fn end_run(&mut self, ctx: &mut Ctx, id: JobId, phase: Phase) {
         self.withdraw_not_saved(ctx, id, None);
         if let Some(run) = self.active_run(id) {
             run.phase = phase;

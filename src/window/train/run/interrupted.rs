@@ -6,14 +6,11 @@ use super::{LastCheckpoint, Phase, RunView};
 use crate::records::JobId;
 use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::{Checkpoints, InterruptedRun};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::background::SharedFolder;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, SharedFolder, Train};
 
 impl App {
     /// Resumes an interrupted run from its checkpoint; on the CPU if its device cannot be used.
-    pub(in crate::window) fn resume_interrupted(&mut self, folder: &Path) {
+    pub fn resume_interrupted(&mut self, folder: &Path) {
         if self.ctx.is_too_busy() {
             return;
         }
@@ -26,7 +23,7 @@ impl App {
 
     /// Makes a model of an interrupted run without training on: it is resumed, and stopped before
     /// its next step.
-    pub(in crate::window) fn save_interrupted(&mut self, folder: &Path) {
+    pub fn save_interrupted(&mut self, folder: &Path) {
         if self.ctx.is_too_busy() {
             return;
         }
@@ -85,7 +82,7 @@ impl Train {
     }
 
     /// Notes that the person has chosen a setting of the next run.
-    pub(in crate::window) fn setting_chosen(&mut self) {
+    pub fn setting_chosen(&mut self) {
         self.chosen = true;
         if let Some(run) = self.run.as_mut().filter(|run| !run.is_active()) {
             run.passed_over = true;
@@ -94,7 +91,7 @@ impl Train {
 
     /// The checkpoints on disk count, not those that were reported: an engine may die between
     /// writing one and saying so.
-    pub(in crate::window) fn set_interrupted(&mut self, runs: Vec<InterruptedRun>) {
+    pub fn set_interrupted(&mut self, runs: Vec<InterruptedRun>) {
         if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
             && let Some(left) = runs
                 .iter()
@@ -108,7 +105,7 @@ impl Train {
         self.interrupted = runs;
     }
 
-    pub(in crate::window) fn forget_interrupted(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+    pub fn forget_interrupted(&mut self, ctx: &mut Ctx, folder: PathBuf) {
         let checkpoints = Checkpoints::new(&ctx.deps.paths.checkpoints);
         if let Some(run) = self.run.as_mut().filter(|run| {
             run.resumable_checkpoint()
@@ -132,7 +129,7 @@ impl Train {
 }
 
 impl Ctx {
-    pub(in crate::window) fn list_interrupted(&self) {
+    pub fn list_interrupted(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
         self.background.run_on(
             SharedFolder::Checkpoints,

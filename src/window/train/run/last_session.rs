@@ -6,16 +6,12 @@ use std::path::{Path, PathBuf};
 use super::RunView;
 use crate::records::{JobId, ModelRef};
 use crate::runs::{Checkpoints, FinishedRun, InterruptedRun, Store};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::action::Screen;
-use crate::window::background::SharedFolder;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Screen, SharedFolder, Train};
 
 impl App {
     /// Shows it, unless something else has been begun by now: the interrupted run if it is the
     /// newer one, otherwise the finished one.
-    pub(in crate::window) fn restore_last_session(
+    pub fn restore_last_session(
         &mut self,
         interrupted: Vec<InterruptedRun>,
         finished: Option<FinishedRun>,
@@ -61,7 +57,7 @@ impl App {
 }
 
 impl Ctx {
-    pub(in crate::window) fn look_for_last_session(&self) {
+    pub fn look_for_last_session(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
         let store = Store::new(&self.deps.paths.runs);
         let folder = self
@@ -93,7 +89,7 @@ impl Ctx {
     }
 
     /// Reads the run in this folder in the background, to show its curves.
-    pub(in crate::window) fn show_curves(&mut self, folder: PathBuf) {
+    pub fn show_curves(&mut self, folder: PathBuf) {
         if !self.is_too_busy() {
             self.background.run(
                 move || FinishedRun::load(&folder),
@@ -109,7 +105,7 @@ impl Ctx {
 
 impl Train {
     /// Shows the curves of a finished run, unless another has been started by now.
-    pub(in crate::window) fn show_finished(&mut self, ctx: &mut Ctx, run: FinishedRun) {
+    pub fn show_finished(&mut self, ctx: &mut Ctx, run: FinishedRun) {
         let id = JobId(ctx.next_id());
         if !ctx.is_training()
             && let Some(run) = RunView::finished(id, run)

@@ -4,12 +4,11 @@ use super::RunView;
 use crate::records::JobId;
 use crate::run_config::RunConfig;
 use crate::runs::missing_repetitions;
-use crate::window::App;
-use crate::window::train::Train;
+use crate::window::{App, Train};
 
 impl App {
     /// Adds a run with the current settings to the queue, while another is in progress.
-    pub(in crate::window) fn queue_run(&mut self) {
+    pub fn queue_run(&mut self) {
         if self.ctx.is_training() && self.validation_errors().is_empty() {
             self.train.queue.extend(self.ctx.repetitions());
         }
@@ -17,7 +16,7 @@ impl App {
 
     /// Adds the runs that were to be trained after this one, except those that wait already or have
     /// finished since.
-    pub(in crate::window) fn queue_repetitions_after(&mut self, config: &RunConfig) {
+    pub fn queue_repetitions_after(&mut self, config: &RunConfig) {
         let mut missing =
             missing_repetitions(config, self.models.runs.as_deref().unwrap_or_default());
         missing.retain(|run| {
@@ -31,7 +30,7 @@ impl App {
 
     /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked
     /// for anything else.
-    pub(in crate::window) fn start_queued(&mut self) {
+    pub fn start_queued(&mut self) {
         if self.ctx.is_training() || self.ctx.is_sweeping() || self.train.queue.is_empty() {
             return;
         }
@@ -49,7 +48,7 @@ impl App {
 
 impl Train {
     /// Takes a run out of the queue.
-    pub(in crate::window) fn remove_queued(&mut self, index: usize) {
+    pub fn remove_queued(&mut self, index: usize) {
         if index < self.queue.len() {
             self.queue.remove(index);
         }

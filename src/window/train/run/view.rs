@@ -41,7 +41,7 @@ pub struct DataImages {
 impl DataImages {
     pub const SHOWN: usize = 100;
 
-    pub(in crate::window) fn add(&mut self, images: Vec<Image>) {
+    pub fn add(&mut self, images: Vec<Image>) {
         for image in images {
             let place = self.count % Self::SHOWN;
             match self.images.get_mut(place) {
@@ -69,17 +69,17 @@ pub struct RunView {
     /// Automatic interventions, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
     /// True if it was started on the command line, to be saved in a folder of its own.
-    pub(in crate::window) has_folder: bool,
+    pub has_folder: bool,
     /// The folder of its checkpoints, once known.
-    pub(in crate::window) checkpoints: Option<PathBuf>,
+    pub checkpoints: Option<PathBuf>,
     /// The checkpoint it could be resumed from.
     pub checkpoint: Option<LastCheckpoint>,
     /// True once settings for another run were chosen after it had ended: that one is meant by now.
-    pub(in crate::window) passed_over: bool,
+    pub passed_over: bool,
     /// What the person was told when it could not be saved.
-    pub(in crate::window) not_saved: Option<Message>,
+    pub not_saved: Option<Message>,
     /// True once the person was told that checkpoints cannot be written.
-    pub(in crate::window) complained: bool,
+    pub complained: bool,
 }
 
 /// The newest checkpoint of a run.
@@ -113,7 +113,7 @@ impl RunView {
     }
 
     /// A run that was interrupted in an earlier session.
-    pub(in crate::window) fn interrupted(id: JobId, run: &InterruptedRun) -> Self {
+    pub fn interrupted(id: JobId, run: &InterruptedRun) -> Self {
         let InterruptedRun { folder, card } = run;
         let (epochs, steps, position) = (
             card.epochs.clone(),
@@ -148,7 +148,7 @@ impl RunView {
 
     /// A run that has finished, as it is shown later; `None` for a model that was imported without
     /// its training.
-    pub(in crate::window) fn finished(id: JobId, run: FinishedRun) -> Option<Self> {
+    pub fn finished(id: JobId, run: FinishedRun) -> Option<Self> {
         let FinishedRun { summary, steps, .. } = run;
         let last = *summary.epochs.last()?;
         Some(Self {
@@ -170,7 +170,7 @@ impl RunView {
     }
 
     /// The same run, resumed under another id; its curves stay.
-    pub(in crate::window) fn resumed_as(self, id: JobId) -> Self {
+    pub fn resumed_as(self, id: JobId) -> Self {
         Self {
             id,
             phase: Phase::Preparing(0.0),

@@ -2,18 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::data;
-use crate::data::DataError;
 use crate::data::my_digits::FILE;
+use crate::data::{self, DataError};
 use crate::run_config::DataSource;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::my_digits::MyDigitsView;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, MyDigitsView, Train};
 
 impl App {
     /// Why the chosen data cannot be trained on, as far as is known.
-    pub(in crate::window) fn data_problem(&self) -> Option<DataError> {
+    pub fn data_problem(&self) -> Option<DataError> {
         self.ctx
             .config
             .data
@@ -41,7 +37,7 @@ impl App {
 
 impl Ctx {
     /// Looks at the chosen folders and files in the background.
-    pub(in crate::window) fn check_data(&self) {
+    pub fn check_data(&self) {
         for source in self.config.data.sources() {
             if let DataSource::Path(path) = source {
                 let path = path.clone();
@@ -55,7 +51,7 @@ impl Ctx {
 }
 
 impl Train {
-    pub(in crate::window) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
+    pub fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
         match problem {
             Some(problem) => _ = self.data_problems.insert(path, problem),
             // What had a problem is worth another look.

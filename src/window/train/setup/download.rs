@@ -10,8 +10,7 @@ use crate::download::{DownloadError, Downloader, by_hand, published_size};
 use crate::problem::{Explain, Message};
 use crate::progress::Cancelled;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
-use crate::window::Ctx;
-use crate::window::train::Train;
+use crate::window::{Ctx, Train};
 
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 /// A remaining time is not estimated earlier than this.
@@ -82,7 +81,7 @@ impl Train {
 
     /// Starts it in the background, unless another one is in progress. Once the data set is there,
     /// the next run will train on it.
-    pub(in crate::window) fn start_download(&mut self, ctx: &mut Ctx, set: NamedSet) {
+    pub fn start_download(&mut self, ctx: &mut Ctx, set: NamedSet) {
         if self.download.as_ref().is_some_and(DownloadView::is_active) {
             return;
         }
@@ -118,7 +117,7 @@ impl Train {
         });
     }
 
-    pub(in crate::window) fn cancel_download(&mut self) {
+    pub fn cancel_download(&mut self) {
         let Some(download) = &mut self.download else {
             return;
         };
@@ -132,7 +131,7 @@ impl Train {
         }
     }
 
-    pub(in crate::window) fn download_progressed(&mut self, fraction: f32) {
+    pub fn download_progressed(&mut self, fraction: f32) {
         if let Some(download) = &mut self.download
             && let DownloadState::InProgress(shown) = &mut download.state
         {
@@ -141,11 +140,7 @@ impl Train {
         }
     }
 
-    pub(in crate::window) fn downloaded(
-        &mut self,
-        ctx: &mut Ctx,
-        outcome: Result<Vec<Found>, DownloadError>,
-    ) {
+    pub fn downloaded(&mut self, ctx: &mut Ctx, outcome: Result<Vec<Found>, DownloadError>) {
         let Some(mut download) = self.download.take() else {
             return;
         };

@@ -9,11 +9,7 @@ use crate::records::benchmark::{BUSY, StepConfig, Workload};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::settings::PresetRate;
 use crate::text::format::duration;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::hardware::Machine;
-use crate::window::models::Models;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Machine, Models, Train};
 
 /// The time that it takes to recognize an image, as a share of the time that it takes to learn from
 /// one: the backward pass costs about as much as two forward passes.
@@ -93,7 +89,7 @@ impl Machine {
 
     /// Measures how fast this machine trains with each preset as soon as nothing else is measured,
     /// once it was asked for.
-    pub(in crate::window) fn time_presets(&mut self, ctx: &mut Ctx) {
+    pub fn time_presets(&mut self, ctx: &mut Ctx) {
         let is_measuring = ctx.hardware.is_none()
             || ctx.is_checking_a_device()
             || !ctx.jobs.is_empty()
@@ -113,7 +109,7 @@ impl Machine {
 
     /// Takes in how fast the presets are. Where other programs disturbed the measurement, no
     /// estimate is better than a wrong one.
-    pub(in crate::window) fn presets_timed(
+    pub fn presets_timed(
         &mut self,
         ctx: &mut Ctx,
         configs: &[RunConfig],

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::problem::{Explain, Message};
 use crate::run_config::{CnnLayers, Kind, RunConfig, Setting};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Train};
 
 /// The configuration with this text as the setting's value; `None` if the text is not such a value.
 fn typed(setting: Setting, text: &str, config: &RunConfig) -> Option<RunConfig> {
@@ -76,7 +74,7 @@ impl App {
         }
     }
 
-    pub(in crate::window) fn type_text(&mut self, setting: Setting, text: String) {
+    pub fn type_text(&mut self, setting: Setting, text: String) {
         if setting == Setting::LearningRate {
             self.ctx.settings.former_learning_rate = None;
         }

@@ -3,22 +3,18 @@
 
 use std::sync::Arc;
 
-use crate::data::builtin;
-use crate::data::validation_size;
+use crate::data::{builtin, validation_size};
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{
     ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig, Setting,
 };
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::hardware::Machine;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Machine, Train};
 
 impl App {
     /// All problems of the configuration, including those specific to this machine.
-    pub(in crate::window) fn config_problems(&self) -> Vec<ConfigProblem> {
+    pub fn config_problems(&self) -> Vec<ConfigProblem> {
         let mut problems = self.ctx.config.problems();
         problems.extend(too_many_parameters(&self.ctx.config));
         let device = self.ctx.config.device;
@@ -141,13 +137,13 @@ impl Train {
     }
 
     /// Training images without those held out for validation, if the data set is known.
-    pub(in crate::window) fn training_images(&self, ctx: &Ctx) -> Option<u64> {
+    pub fn training_images(&self, ctx: &Ctx) -> Option<u64> {
         self.images(ctx)
             .map(|(train, _)| train - validation_size(train))
     }
 
     /// Training and test images of the data set, if it is known.
-    pub(in crate::window) fn images(&self, ctx: &Ctx) -> Option<(u64, u64)> {
+    pub fn images(&self, ctx: &Ctx) -> Option<(u64, u64)> {
         let sources = ctx.config.data.sources();
         let mut known = Vec::new();
         for source in sources {
@@ -193,7 +189,7 @@ impl Train {
 
     /// Applies the recommendation during the first run of the wizard, unless the person has chosen
     /// something else.
-    pub(in crate::window) fn follow_recommendation(&mut self, ctx: &mut Ctx) {
+    pub fn follow_recommendation(&mut self, ctx: &mut Ctx) {
         if !ctx.settings.wizard_done
             && !self.chosen
             && let Some((config, _)) = self.recommended(ctx)
@@ -222,7 +218,7 @@ impl Ctx {
         })
     }
 
-    pub(in crate::window) fn probe(&self) {
+    pub fn probe(&self) {
         let (probe, folder) = (
             Arc::clone(&self.deps.probe),
             self.settings.cuda_folder.clone(),
@@ -242,7 +238,7 @@ impl Ctx {
         );
     }
 
-    pub(in crate::window) fn find_data(&self) {
+    pub fn find_data(&self) {
         let folders: Vec<_> = self
             .deps
             .paths
@@ -261,7 +257,7 @@ impl Ctx {
     }
 
     /// This machine's hardware; a default with only a CPU until it is known.
-    pub(in crate::window) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
+    pub fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
         let hardware = self
             .other_machine()
             .map(|machine| &machine.hardware)

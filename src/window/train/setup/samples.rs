@@ -1,12 +1,9 @@
 //! Samples of the data set that the next run will learn from.
 
-use crate::data;
-use crate::data::{Issue, Overview, Preview};
+use crate::data::{self, Issue, Overview, Preview};
 use crate::ink::Image;
 use crate::run_config::{Classes, DataSource, DataSpec};
-use crate::window::Ctx;
-use crate::window::train::Train;
-use crate::window::{App, Screen};
+use crate::window::{App, Ctx, Screen, Train};
 
 /// Images that are shown, about: as many of each class.
 const SHOWN: usize = 40;
@@ -36,7 +33,7 @@ impl App {
 
     /// Loads samples of the chosen data set where they will be seen: on Train, with the next run.
     /// People's own data is looked at before every run.
-    pub(in crate::window) fn update_samples(&mut self) {
+    pub fn update_samples(&mut self) {
         let own = self
             .ctx
             .config
@@ -145,7 +142,7 @@ impl Train {
     }
 
     /// Takes samples, unless another data set was chosen meanwhile.
-    pub(in crate::window) fn take_samples(&mut self, ctx: &mut Ctx, samples: Samples) {
+    pub fn take_samples(&mut self, ctx: &mut Ctx, samples: Samples) {
         if samples.data == ctx.config.data {
             self.samples = Some(samples);
         }

@@ -1,8 +1,7 @@
 //! The dialog in which a short training finds something out about the next run: a good learning
 //! rate, the fastest batch size, or where the time of a step goes.
 
-use crate::problem::Message;
-use crate::problem::Problem;
+use crate::problem::{Message, Problem};
 use crate::protocol::Job;
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, JobId, Profile, RateFinding, RateSearch, StepPoint,
@@ -10,9 +9,7 @@ use crate::records::{
 };
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::train::Train;
+use crate::window::{App, Ctx, Train};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +143,7 @@ impl App {
         }
     }
 
-    pub(in crate::window) fn apply_to_search(&mut self, action: SearchAction) {
+    pub fn apply_to_search(&mut self, action: SearchAction) {
         match action {
             SearchAction::Open(kind) => self.open_search(kind),
             SearchAction::TypeAccuracy(text) => {
@@ -229,7 +226,7 @@ impl Train {
         search.filter(|search| search.state == SearchState::Running(id))
     }
 
-    pub(in crate::window) fn on_search_steps(&mut self, id: JobId, steps: &[StepPoint]) {
+    pub fn on_search_steps(&mut self, id: JobId, steps: &[StepPoint]) {
         if let Some(search) = self.search_of(id) {
             for point in steps {
                 search.steps.add(point.learning_rate, point.loss);
@@ -237,20 +234,20 @@ impl Train {
         }
     }
 
-    pub(in crate::window) fn on_time_to_accuracy(&mut self, id: JobId, row: TimeToAccuracy) {
+    pub fn on_time_to_accuracy(&mut self, id: JobId, row: TimeToAccuracy) {
         if let Some(search) = self.search_of(id) {
             search.rows.push(row);
         }
     }
 
-    pub(in crate::window) fn search_ended(&mut self, id: JobId, state: SearchState) {
+    pub fn search_ended(&mut self, id: JobId, state: SearchState) {
         if let Some(search) = self.search_of(id) {
             search.state = state;
         }
     }
 
     /// Notes that the search with this job has failed; false where its dialog is not open.
-    pub(in crate::window) fn search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
+    pub fn search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
         let is_shown = self.search_of(id).is_some();
         self.search_ended(id, SearchState::Failed(problem.message.clone()));
         is_shown

@@ -7,9 +7,9 @@ use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory as memory_text, remaining};
-use crate::window::TrainAction;
 use crate::window::{
-    Action, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind, style,
+    Action, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind, TrainAction,
+    style,
 };
 
 /// The height of a bar with one and with two lines of text, in points.
@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add_enabled(can_compare, style::small_button(text))
                 .on_hover_text(about)
                 .on_disabled_hover_text(why_not_compare)
-                .pushes(actions, || Action::Train(TrainAction::Compare(what)));
+                .pushes(actions, || TrainAction::Compare(what));
         };
         let name = if sizes.is_some() { "Compare again" } else { "Compare batch sizes" };
         let about = "Measures the training throughput of each batch size with the current settings. Takes about 15 seconds";
@@ -76,7 +76,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"))
             .on_hover_text(about)
             .on_disabled_hover_text(why_not.unwrap_or_default())
-            .pushes(actions, || Action::Search(SearchAction::Open(SearchKind::Profile)));
+            .pushes(actions, || SearchAction::Open(SearchKind::Profile));
     });
     if app.ctx.jobs.benchmark().is_some()
         && let Some(benchmark) = app.ctx.jobs.shown()
@@ -207,9 +207,9 @@ impl Bar {
         let chosen = app.ctx.config == config;
         let spoken = format!("{}: {}{between}{}", self.spoken, self.text, self.below);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &spoken));
-        response.on_hover_text(self.about).pushes(actions, || {
-            Action::Train(TrainAction::Configure(Box::new(config)))
-        });
+        response
+            .on_hover_text(self.about)
+            .pushes(actions, || TrainAction::Configure(Box::new(config)));
     }
 
     fn paint(&self, ui: &Ui, rect: Rect) {

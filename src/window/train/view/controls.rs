@@ -11,10 +11,9 @@ use crate::records::RunPosition;
 use crate::run_config::RunConfig;
 use crate::text::format::{count, duration, percent};
 use crate::text::visible;
-use crate::window::TrainAction;
 use crate::window::shell::shortcuts;
-use crate::window::style::icons;
-use crate::window::{Action, App, Phase, Pushes as _, RunView, Screen, style};
+use crate::window::style::{self, icons};
+use crate::window::{Action, App, Phase, Pushes as _, RunView, Screen, TrainAction};
 
 /// Draws the buttons at the bottom and the run's progress in a panel above them: lines that come
 /// and go there must not move a button under the pointer.
@@ -92,8 +91,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     !stopping,
                     style::secondary_button("Stop").min_size([half, 36.0].into()),
                 );
-                with_keys(ui, response, shortcuts::STOP)
-                    .pushes(actions, || Action::Train(TrainAction::Stop));
+                with_keys(ui, response, shortcuts::STOP).pushes(actions, || TrainAction::Stop);
             });
         }
     }
@@ -103,11 +101,11 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
     let size = [ui.available_width(), 36.0];
     ui.add(style::primary_button(ui, "Save in another folder…").min_size(size.into()))
-        .pushes(actions, || Action::Train(TrainAction::ChooseRunFolder));
+        .pushes(actions, || TrainAction::ChooseRunFolder);
     ui.horizontal(|ui| {
         let half = [(size[0] - ui.spacing().item_spacing.x) / 2.0, size[1]];
         ui.add(style::secondary_button("Try again").min_size(half.into()))
-            .pushes(actions, || Action::Train(TrainAction::SaveRun));
+            .pushes(actions, || TrainAction::SaveRun);
         let (stop, about) = match &run.checkpoint {
             Some(last) => (
                 "Stop",
@@ -121,7 +119,7 @@ fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
         let response = ui.add(style::secondary_button(stop).min_size(half.into()));
         with_keys(ui, response, shortcuts::STOP)
             .on_hover_text(about)
-            .pushes(actions, || Action::Train(TrainAction::Stop));
+            .pushes(actions, || TrainAction::Stop);
     });
 }
 
@@ -152,7 +150,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             response
         };
         response.pushes(actions, || {
-            Action::Train(TrainAction::ResumeInterrupted(last.folder.clone()))
+            TrainAction::ResumeInterrupted(last.folder.clone())
         });
     }
     let name = if offered.is_some() {
@@ -166,7 +164,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     } else {
         with_keys(ui, response, shortcuts::START)
     };
-    response.pushes(actions, || Action::Train(TrainAction::Start));
+    response.pushes(actions, || TrainAction::Start);
 }
 
 pub(super) fn resume_label(position: RunPosition) -> String {
@@ -183,7 +181,7 @@ fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
 }
 
 fn state(ui: &mut Ui, app: &App, run: &RunView) {
-    ui.label(RichText::new(run.state()).strong());
+    ui.strong(run.state());
     if run.is_active() {
         ui.add(style::progress_bar(ui, run.fraction()).desired_height(10.0))
             .accessible_name("Run progress");
@@ -263,7 +261,7 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
                 let label = resume_label(last.position);
                 let button = if app.train.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
-                ui.add(button).on_hover_text(about).pushes(actions, || Action::Train(TrainAction::ResumeInterrupted(last.folder.clone())));
+                ui.add(button).on_hover_text(about).pushes(actions, || TrainAction::ResumeInterrupted(last.folder.clone()));
                 if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {
                     actions.push(Action::Train(TrainAction::SaveInterrupted(last.folder.clone())));
                 }
@@ -305,7 +303,7 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let ready = app.validation_errors().is_empty();
         let add = ui.add_enabled(ready, style::secondary_button("Add to queue"));
         add.on_hover_text("Train with these settings once the run in progress has finished")
-            .pushes(actions, || Action::Train(TrainAction::QueueRun));
+            .pushes(actions, || TrainAction::QueueRun);
     }
     if app.train.queue.is_empty() {
         return;
@@ -319,7 +317,7 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     actions.push(Action::Train(TrainAction::StartQueued));
                 }
                 ui.button(RichText::new("Remove"))
-                    .pushes(actions, || Action::Train(TrainAction::RemoveQueued(index)));
+                    .pushes(actions, || TrainAction::RemoveQueued(index));
             });
         });
     }

@@ -7,8 +7,7 @@ use super::fields::{below, below_entry, entry, row};
 use crate::run_config::{DataSource, DataSpec, NamedSet, Setting};
 use crate::text::format::{count, file_size, grouped, percent, remaining};
 use crate::text::visible;
-use crate::window::TrainAction;
-use crate::window::{Action, App, DownloadState, DownloadView, Pushes as _, style};
+use crate::window::{Action, App, DownloadState, DownloadView, Pushes as _, TrainAction, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.ctx.config.data.label();
@@ -108,7 +107,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = "Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files";
     ui.button("Choose a folder…")
         .on_hover_text(about)
-        .pushes(actions, || Action::Train(TrainAction::ChooseDataFolder));
+        .pushes(actions, || TrainAction::ChooseDataFolder);
 }
 
 /// A data set that was not found, which can be downloaded.
@@ -190,11 +189,9 @@ pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec
             ui.horizontal(|ui| {
                 ui.add(style::small_button("Try again"))
                     .accessible_name(format!("Try to download {name} again"))
-                    .pushes(actions, || {
-                        Action::Train(TrainAction::Download(download.set))
-                    });
+                    .pushes(actions, || TrainAction::Download(download.set));
                 ui.add(style::small_button("Dismiss"))
-                    .pushes(actions, || Action::Train(TrainAction::CancelDownload));
+                    .pushes(actions, || TrainAction::CancelDownload);
             });
         }
     }
@@ -219,6 +216,6 @@ fn in_progress(
         .accessible_name("Download");
         ui.add_enabled(can_cancel, cancel)
             .on_hover_text("What was downloaded is kept: the next download resumes there")
-            .pushes(actions, || Action::Train(TrainAction::CancelDownload));
+            .pushes(actions, || TrainAction::CancelDownload);
     });
 }

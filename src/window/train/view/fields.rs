@@ -7,10 +7,9 @@ use eframe::egui::{
 use super::descriptions;
 use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
-use crate::window::TrainAction;
-use crate::window::style::icons;
+use crate::window::style::{self, icons};
 use crate::window::{
-    Action, App, MachineAction, Pushes as _, SearchAction, SearchKind, device_name, style,
+    Action, App, MachineAction, Pushes as _, SearchAction, SearchKind, TrainAction, device_name,
 };
 
 /// The labels' width, in points, so that the controls line up.
@@ -335,7 +334,7 @@ impl Searched {
             .on_hover_text(self.explanation)
             .accessible_name(self.name);
         find.on_disabled_hover_text(why_not.unwrap_or_default())
-            .pushes(actions, || Action::Search(SearchAction::Open(self.kind)));
+            .pushes(actions, || SearchAction::Open(self.kind));
     }
 }
 

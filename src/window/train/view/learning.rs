@@ -11,9 +11,9 @@ use super::weights;
 use super::weights::LayerSheet;
 use crate::records::JobId;
 use crate::run_config::Classes;
-use crate::window::style::image_sheet::ImageSheet;
-use crate::window::style::{Palette, image_sheet};
-use crate::window::{App, ClassCount, Learning, style};
+use crate::window::style::image_sheet::{self, ImageSheet};
+use crate::window::style::{self, Palette};
+use crate::window::{App, ClassCount, Learning};
 
 #[derive(Debug, Default)]
 pub struct LearningPanel {

@@ -2,23 +2,22 @@
 //! is held by [`App`].
 
 mod comparisons;
-pub(in crate::window) mod controls;
+pub mod controls;
 pub mod data;
-pub(in crate::window) mod descriptions;
+pub mod descriptions;
 mod fields;
 pub mod learning;
 mod presets;
 pub mod preview;
 mod profile;
-pub(in crate::window) mod search;
+pub mod search;
 mod weights;
 
 use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, ScrollArea, Ui};
 
 use crate::run_config::{RunConfig, Section, Setting};
-use crate::window::TrainAction;
 use crate::window::shell::help::{self, Topic};
-use crate::window::{Action, App, style};
+use crate::window::{Action, App, TrainAction, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     controls::show(ui, app, actions);

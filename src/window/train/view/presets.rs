@@ -9,8 +9,7 @@ use eframe::egui::{
 use super::descriptions;
 use crate::run_config::{Preset, RunConfig};
 use crate::text::format::{count, memory};
-use crate::window::TrainAction;
-use crate::window::{Action, App, Pushes as _, expected_accuracy, style};
+use crate::window::{Action, App, Pushes as _, TrainAction, expected_accuracy, style};
 
 /// The height of a card, and the distance between two, in points.
 const HEIGHT: f32 = 46.0;
@@ -21,8 +20,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = DISTANCE;
         for &preset in Preset::ALL {
-            card(ui, app, preset)
-                .pushes(actions, || Action::Train(TrainAction::ApplyPreset(preset)));
+            card(ui, app, preset).pushes(actions, || TrainAction::ApplyPreset(preset));
         }
     });
     // In a scope of their own, so that lines that come and go do not move the keyboard focus.

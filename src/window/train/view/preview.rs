@@ -60,7 +60,7 @@ impl Sheets {
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.label(RichText::new("Your next run").heading());
+        ui.heading("Your next run");
         let advice = if app.ctx.is_training() {
             "Add it to the queue, or start it once the run in progress has ended."
         } else {

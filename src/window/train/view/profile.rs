@@ -10,9 +10,9 @@ use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, Span, SpanKind};
 use crate::text::format::milliseconds;
-use crate::window::style::{Palette, table};
+use crate::window::style::{self, Palette, table};
 use crate::window::{
-    Action, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
+    Action, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState,
 };
 
 /// The greatest height of the tables, and what stands around them in the dialog, in points.

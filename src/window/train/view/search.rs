@@ -41,7 +41,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         SearchKind::Profile => (860.0, "Where the time goes"),
     };
     let modal = style::dialog(ui, title, width, |ui| {
-        ui.label(RichText::new(title).heading());
+        ui.heading(title);
         style::weak(ui, about(view));
         ui.add_space(style::GAP / 2.0);
         match view.kind {

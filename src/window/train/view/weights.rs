@@ -9,8 +9,8 @@ use eframe::egui::{
 };
 
 use crate::records::{Components, InitializationReport, JobId, WeightImages};
-use crate::window::style::Palette;
-use crate::window::{Learning, style};
+use crate::window::Learning;
+use crate::window::style::{self, Palette};
 
 /// The widgets' name in the accessibility tree.
 const NAME: &str = "First layer";
