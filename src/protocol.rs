@@ -4,27 +4,25 @@
 #![warn(missing_docs)]
 
 mod error;
+mod job;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::import::Trials;
 use crate::infer::DeviceComparison;
 use crate::ink::{CandidateImage, Image, Ink, Steps};
-use crate::problem::{Message, Problem};
-use crate::records::benchmark::{Effort, Measurement, Report, Saved, StepConfig, Workload};
+use crate::problem::Problem;
+use crate::records::benchmark::Measurement;
 use crate::records::{
-    BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DataUpload,
-    DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec,
-    FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, InitializationReport,
-    Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction,
-    Profile, QuantizedAccuracy, RateFinding, Replace, Rescue, RunPlan, RunPosition, RunSummary,
-    StepPoint, Telemetry, TimeToAccuracy,
+    BundleId, BundleUse, DataUpload, DigitPrediction, DrawingAnswer, EpochRecord, FilePart,
+    HeldOutImage, InitializationReport, Intervention, JobId, LearningSnapshot, ModelInfo, ModelRef,
+    Prediction, Rescue, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy,
 };
-use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
+use crate::run_config::{DeviceChoice, InferenceChoice};
 
 pub use self::error::{EngineError, EngineExit};
+pub use self::job::{ExportReport, Job, JobEvent, JobProgress, JobResult, Needs};
 
 /// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a
 /// training step.
@@ -130,70 +128,6 @@ pub enum Command {
     /// [`EngineError::Interrupted`] and can be resumed from its checkpoint. A caller that vanishes
     /// without a word means the same.
     Interrupt,
-}
-
-/// Work that takes a while and ends with a result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Job {
-    /// Prepare the data and train.
-    Train {
-        /// What to compute.
-        config: RunConfig,
-        /// The folder of the checkpoint to resume from, for a run that was interrupted.
-        from: Option<PathBuf>,
-    },
-    /// Train a trial of a sweep: for its validation accuracy alone, reading no test images and
-    /// saving nothing. Each epoch is reported with [`Event::Epoch`], and how far it is with
-    /// [`JobEvent::Progress`].
-    Trial(RunConfig),
-    /// Measure a model on a data set.
-    Evaluate(EvaluationSpec),
-    /// Fine-tune a model on the person's own drawings.
-    FineTune(ModelRef),
-    /// Measure this machine's speed.
-    Benchmark(Effort),
-    /// Time a few training steps of a configuration with several devices, precisions or batch
-    /// sizes.
-    Compare {
-        /// Whose steps.
-        config: RunConfig,
-        /// What they are timed with.
-        step_configs: Vec<StepConfig>,
-    },
-    /// Compare models on the same images.
-    CompareModels(ComparisonSpec),
-    /// Time a few training steps of each of these configurations, for an estimate of how long it
-    /// takes.
-    TimeSteps(Vec<RunConfig>),
-    /// Record where the time of training steps with this configuration goes.
-    Profile(RunConfig),
-    /// Search for a good learning rate for runs of this configuration, by short training with rates
-    /// that grow. The steps are reported as [`Event::Steps`].
-    FindLearningRate(RunConfig),
-    /// Train with each batch size until a validation accuracy is reached. Each is reported with
-    /// [`Event::TimedToAccuracy`].
-    FindBatchSize(BatchSizeSpec),
-    /// Export a model, or only tell what its export would hold.
-    Export {
-        /// The model.
-        model: ModelRef,
-        /// As what.
-        spec: ExportSpec,
-        /// The file to write; `None` for a preview.
-        to: Option<PathBuf>,
-        /// Which existing files may be replaced.
-        replace: Replace,
-    },
-    /// Import a file of weights.
-    Import(ImportSpec),
-}
-
-impl Job {
-    /// True for work so short that it is done between two training steps: an export for which
-    /// nothing has to be measured.
-    pub const fn is_immediate(&self) -> bool {
-        matches!(self, Self::Export { spec, to, .. } if to.is_none() || !spec.is_quantized())
-    }
 }
 
 /// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced,
@@ -380,110 +314,4 @@ pub enum Event {
     Restarted,
     /// The engine's process exited without being asked to; nothing comes after this.
     EngineExited(EngineExit),
-}
-
-/// What a job reports. Training and benchmarks say more, in events of their own; each job ends with
-/// one of the last three.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum JobEvent {
-    /// How far it is; training reports this only while it prepares its data.
-    Progress(JobProgress),
-    /// It is done.
-    Done(Box<JobResult>),
-    /// It was cancelled; nothing is kept of it but the checkpoint of a run, which was reported
-    /// before.
-    Cancelled,
-    /// It failed.
-    Failed(Problem),
-}
-
-/// How far a job is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct JobProgress {
-    /// From 0 to 1.
-    pub fraction: f32,
-    /// Seconds until it is done, where that is planned.
-    pub remaining_seconds: Option<f32>,
-    /// What a benchmark is measuring.
-    pub workload: Option<Workload>,
-    /// The share of the CPU that other programs use during a benchmark, 0 to 1.
-    pub background_load: f32,
-}
-
-/// What came of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum JobResult {
-    /// A training run, finished or stopped after an epoch: its folder is written.
-    Train(RunSummary),
-    /// A trial, trained to its end; its epochs were reported one by one.
-    Trial,
-    /// A model's figures.
-    Evaluate(EvaluationReport),
-    /// This machine's figures.
-    Benchmark {
-        /// All figures.
-        report: Report,
-        /// Where they are saved, or why they are not.
-        saved: Result<Saved, Problem>,
-    },
-    /// A comparison; its figures were reported one by one.
-    Compare {
-        /// Configurations that could not be measured, and why.
-        failed: Vec<(StepConfig, Problem)>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
-        background_load: f32,
-    },
-    /// How models did on the same images.
-    CompareModels(ModelComparison),
-    /// The throughput of each configuration.
-    TimeSteps {
-        /// In training images per second, in the order of the configurations; `None` where it could
-        /// not be measured.
-        images_per_second: Vec<Option<f64>>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
-        background_load: f32,
-    },
-    /// Where the time went.
-    Profile {
-        /// Step by step and layer by layer.
-        profile: Profile,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
-        background_load: f32,
-    },
-    /// A learning rate; the steps that it rests on were reported one by one.
-    FindLearningRate(RateFinding),
-    /// What training with each batch size had in common; the times were reported one by one.
-    FindBatchSize(BatchSizeFinding),
-    /// A fine-tuned model.
-    FineTune(FineTuned),
-    /// What was exported, or what an export would hold.
-    Export(ExportReport),
-    /// A model that was imported and stands among the runs.
-    Import {
-        /// What is known of it.
-        summary: RunSummary,
-        /// How that was found out.
-        finding: ImportFinding,
-    },
-    /// It is not clear how the weights to import are meant: nothing was imported, and somebody has
-    /// to choose.
-    ImportUndecided {
-        /// What was measured.
-        trials: Trials,
-        /// What is not clear, and what can be done.
-        message: Message,
-    },
-}
-
-/// What an export holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExportReport {
-    /// Its files, the one asked for first; those of a zip archive are in it.
-    pub files: Vec<FileInfo>,
-    /// What was written; nothing where only was asked what it would hold.
-    pub paths: Vec<PathBuf>,
-    /// What quantising costs, where it was measured.
-    pub quantized: Option<QuantizedAccuracy>,
-    /// Why that could not be measured, where it should have been.
-    pub unmeasured: Option<Problem>,
 }

@@ -7,6 +7,7 @@ use super::ResultsView;
 use super::action::{Action, Screen, WizardStep};
 use super::background::SharedFolder;
 use super::desktop::Purpose;
+use super::jobs::Activity;
 use super::state::App;
 use super::train::run::Phase;
 use crate::protocol::Job;
@@ -169,7 +170,7 @@ impl Ctx {
 
     pub(in crate::window) fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
         if !self.is_too_busy() {
-            self.jobs.forget(|job| matches!(job, Job::Evaluate(_)));
+            self.jobs.forget(Activity::Evaluation);
             self.submit(Job::Evaluate(EvaluationSpec::new(model, data)));
         }
     }

@@ -14,7 +14,7 @@ use super::engine_link::EngineLink;
 use super::hardware::{
     Checks, DeleteReceived, ListReceived, OtherMachine, ReachHost, SampleLoad, SelfTest,
 };
-use super::jobs::Jobs;
+use super::jobs::{Activity, Jobs};
 use super::my_digits::Collection;
 use super::notice::{Notice, Offer, Severity};
 use super::sweeps::{ExecutorFactory, SweepRequests};
@@ -111,7 +111,7 @@ pub enum Request {
 impl Ctx {
     /// True while a run is in progress.
     pub fn is_training(&self) -> bool {
-        self.jobs.is_training()
+        self.jobs.doing(Activity::Run).is_some()
     }
 
     /// True while a sweep is in progress.

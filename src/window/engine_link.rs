@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::background::SharedFolder;
 use super::ctx::{AppDeps, Request};
-use super::jobs::device_of;
 use super::notice::Severity;
 use super::state::App;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
@@ -154,7 +153,7 @@ impl App {
 
     fn send_now(&mut self, command: Command) {
         let job = match &command {
-            Command::Submit { job, .. } => Some(device_of(job)),
+            Command::Submit { job, .. } => Some(job.device()),
             _ => None,
         };
         if let Some(device) = job.flatten() {

@@ -3,18 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::action::Screen;
-use super::notice::Severity;
-use super::state::App;
-use super::train::run::Phase;
-use super::train::setup::{SearchResult, SearchState};
-use crate::problem::{Code, Message};
+use crate::problem::Problem;
 use crate::protocol::{Job, JobEvent, JobProgress, JobResult};
+use crate::records::JobId;
 use crate::records::benchmark::Measurement;
-use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
-use crate::run_config::DeviceChoice;
 use crate::text::format::{percent, remaining};
-use crate::window::Ctx;
+use crate::window::{App, Ctx, Screen};
 
 /// A job that was submitted and has not ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,24 +22,75 @@ pub struct RunningJob {
     pub cancelling: bool,
 }
 
-impl RunningJob {
-    /// What it is called, and the screen that shows it; `None` for what is shown as a run, and for
-    /// what is over within a moment.
-    fn name_and_screen(&self) -> Option<(&'static str, Screen)> {
-        Some(match &self.job {
-            Job::Train { .. } | Job::Trial(_) | Job::Export { to: None, .. } => return None,
-            Job::Evaluate(_) => ("Evaluation", Screen::Results),
-            Job::FineTune(_) => ("Fine-tuning", Screen::MyDigits),
-            Job::Benchmark(_) => ("Benchmark", Screen::Hardware),
-            Job::Compare { .. } => ("Comparison of settings", Screen::Train),
-            Job::CompareModels(_) => ("Comparison of models", Screen::Models),
-            Job::TimeSteps(_) => ("Timing the presets", Screen::Train),
-            Job::Profile(_) => ("Profile", Screen::Train),
-            Job::FindLearningRate(_) => ("Search for a learning rate", Screen::Train),
-            Job::FindBatchSize(_) => ("Search for a batch size", Screen::Train),
-            Job::Export { .. } => ("Export", Screen::Models),
-            Job::Import(_) => ("Import", Screen::Models),
-        })
+/// What a job is done for; of each there is one in progress at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    Run,
+    /// Of a sweep, which has engines of its own.
+    Trial,
+    Evaluation,
+    FineTuning,
+    /// The benchmark, or a comparison of settings.
+    Benchmark,
+    PresetTiming,
+    /// The search for a learning rate or a batch size, or the profile.
+    Search,
+    ModelComparison,
+    Export,
+    ExportPreview,
+    Import,
+}
+
+/// What every job is for, what it is called, and the screen that shows it; no name for what is
+/// shown as a run, and for what is over within a moment.
+const fn about(job: &Job) -> (Activity, Option<(&'static str, Screen)>) {
+    let (activity, name, screen) = match job {
+        Job::Train { .. } => return (Activity::Run, None),
+        Job::Trial(_) => return (Activity::Trial, None),
+        Job::Export { to: None, .. } => return (Activity::ExportPreview, None),
+        Job::Evaluate(_) => (Activity::Evaluation, "Evaluation", Screen::Results),
+        Job::FineTune(_) => (Activity::FineTuning, "Fine-tuning", Screen::MyDigits),
+        Job::Benchmark(_) => (Activity::Benchmark, "Benchmark", Screen::Hardware),
+        Job::Compare { .. } => (Activity::Benchmark, "Comparison of settings", Screen::Train),
+        Job::CompareModels(_) => (
+            Activity::ModelComparison,
+            "Comparison of models",
+            Screen::Models,
+        ),
+        Job::TimeSteps(_) => (Activity::PresetTiming, "Timing the presets", Screen::Train),
+        Job::Profile(_) => (Activity::Search, "Profile", Screen::Train),
+        Job::FindLearningRate(_) => (
+            Activity::Search,
+            "Search for a learning rate",
+            Screen::Train,
+        ),
+        Job::FindBatchSize(_) => (Activity::Search, "Search for a batch size", Screen::Train),
+        Job::Export { .. } => (Activity::Export, "Export", Screen::Models),
+        Job::Import(_) => (Activity::Import, "Import", Screen::Models),
+    };
+    (activity, Some((name, screen)))
+}
+
+/// How a job ended that has no result.
+#[derive(Clone, Debug)]
+pub enum WithoutResult {
+    Cancelled,
+    Failed(Problem),
+    /// The engine that did it is gone.
+    EngineGone,
+}
+
+/// How a job ended.
+pub type JobOutcome = Result<JobResult, WithoutResult>;
+
+impl WithoutResult {
+    /// What has to be said, where it is not said otherwise: why the job failed. That an engine is
+    /// gone is said once for all jobs.
+    pub fn problem(self) -> Option<Problem> {
+        match self {
+            Self::Failed(problem) => Some(problem),
+            Self::Cancelled | Self::EngineGone => None,
+        }
     }
 }
 
@@ -101,52 +146,16 @@ impl Jobs {
         self.0.get(&id).map(|running| running.progress)
     }
 
-    pub fn evaluation(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::Evaluate(_)))
-    }
-
-    pub fn benchmark(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::Benchmark(_) | Job::Compare { .. }))
-    }
-
-    pub fn comparison(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::CompareModels(_)))
-    }
-
-    /// The search for a learning rate or a batch size, or the profile, in progress.
-    pub fn search(&self) -> Option<&RunningJob> {
-        let is_meant = |job: &Job| {
-            matches!(
-                job,
-                Job::FindLearningRate(_) | Job::FindBatchSize(_) | Job::Profile(_)
-            )
-        };
-        self.newest(is_meant)
-    }
-
-    /// True while the presets are timed.
-    pub fn is_timing_presets(&self) -> bool {
-        self.newest(|job| matches!(job, Job::TimeSteps(_)))
-            .is_some()
-    }
-
-    /// The export that is being written; previews do not count.
-    pub fn export(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::Export { to: Some(_), .. }))
-    }
-
-    pub fn fine_tuning(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::FineTune(_)))
-    }
-
-    pub fn import(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::Import(_)))
+    /// The newest job in progress that is done for this.
+    pub fn doing(&self, activity: Activity) -> Option<&RunningJob> {
+        let mut running = self.0.values().rev();
+        running.find(|running| about(&running.job).0 == activity)
     }
 
     /// The newest job in progress, unless it is a training run.
     pub fn shown(&self) -> Option<ShownJob<'_>> {
         self.0.values().rev().find_map(|running| {
-            running.name_and_screen().map(|(name, screen)| ShownJob {
+            about(&running.job).1.map(|(name, screen)| ShownJob {
                 running,
                 name,
                 screen,
@@ -157,12 +166,6 @@ impl Jobs {
     /// True while no job runs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// True while a run is in progress.
-    pub fn is_training(&self) -> bool {
-        self.newest(|job| matches!(job, Job::Train { .. }))
-            .is_some()
     }
 
     pub(super) fn add(&mut self, id: JobId, job: Job) {
@@ -185,189 +188,64 @@ impl Jobs {
     }
 
     /// Drops jobs whose results nobody waits for any more.
-    pub(super) fn forget(&mut self, is_meant: impl Fn(&Job) -> bool) {
-        self.0.retain(|_, running| !is_meant(&running.job));
-    }
-
-    fn newest(&self, is_meant: impl Fn(&Job) -> bool) -> Option<&RunningJob> {
-        self.0.values().rev().find(|running| is_meant(&running.job))
+    pub(super) fn forget(&mut self, activity: Activity) {
+        self.0
+            .retain(|_, running| about(&running.job).0 != activity);
     }
 }
 
 impl App {
     /// The engine that did them is gone.
     pub(super) fn abandon_jobs(&mut self) {
-        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
-            run.phase = Phase::Failed;
+        for running in std::mem::take(&mut self.ctx.jobs.0).into_values() {
+            self.job_ended(running, Err(WithoutResult::EngineGone));
         }
-        self.ctx.jobs.0.clear();
-        self.machine.benchmark.comparing = None;
-        self.train.search = None;
-        self.models.export = None;
         self.forget_requests();
     }
 
     /// Takes in what a job reports; what is not known here any more is dropped.
     pub(super) fn on_job_event(&mut self, id: JobId, event: JobEvent) {
-        if let JobEvent::Progress(progress) = event {
-            if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
-                running.progress = progress;
-                self.train.run_is_preparing(id, progress.fraction);
+        let outcome = match event {
+            JobEvent::Progress(progress) => {
+                if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
+                    running.progress = progress;
+                    self.train.run_is_preparing(id, progress.fraction);
+                }
+                return;
             }
-            return;
-        }
-        let Some(ended) = self.ctx.jobs.0.remove(&id) else {
-            return;
+            JobEvent::Done(result) => Ok(*result),
+            JobEvent::Cancelled => Err(WithoutResult::Cancelled),
+            JobEvent::Failed(problem) => Err(WithoutResult::Failed(problem)),
         };
-        match event {
-            JobEvent::Progress(_) => {}
-            JobEvent::Done(result) => self.on_job_done(ended, *result),
-            JobEvent::Cancelled => self.on_job_without_result(&ended, Phase::Discarded),
-            JobEvent::Failed(problem) => {
-                if let Some(run) = self.train.active_run(id)
-                    && problem.code == Code::Diverged
-                {
-                    // Resumed from where it diverged, it would diverge again.
-                    run.checkpoint = None;
-                }
-                self.on_job_without_result(&ended, Phase::Failed);
-                // Nobody asked for the estimates.
-                let shown = self.models.export_failed(&ended.job, &problem)
-                    || self.fit_to_small_data(&ended.job, &problem)
-                    || self.train.search_failed(id, &problem);
-                if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
-                    self.ctx.show_problem(&problem);
-                }
-            }
-        }
-        self.machine.time_presets(&mut self.ctx);
-    }
-
-    fn on_job_done(&mut self, RunningJob { id, job, rows, .. }: RunningJob, result: JobResult) {
-        match result {
-            JobResult::Train(summary) => {
-                self.results.show_test(&summary);
-                // Train shows it large, unless the next run begins there.
-                if self.ctx.screen != Screen::Train || !self.train.queue.is_empty() {
-                    self.ctx
-                        .show_notice(Severity::Info, Message::run_finished(&summary));
-                }
-                if self
-                    .train
-                    .run
-                    .as_ref()
-                    .is_some_and(|run| run.id == id && run.has_folder)
-                {
-                    self.ctx.show_notice(
-                        Severity::Info,
-                        Message::saved_in_its_folder(&summary.folder),
-                    );
-                }
-                let stopped = summary.stopped;
-                self.sweeps.note_sweep_test(&mut self.ctx, id, &summary);
-                self.models.check_reproduction(&mut self.ctx, id, &summary);
-                self.train
-                    .end_run(&mut self.ctx, id, Phase::Finished(Box::new(summary)));
-                self.ctx.list_runs();
-                if !stopped {
-                    self.start_queued();
-                }
-            }
-            // A sweep's, which has engines of its own.
-            JobResult::Trial => {}
-            JobResult::Evaluate(EvaluationReport {
-                model, measured, ..
-            }) => self.evaluated(model, measured),
-            JobResult::Benchmark { report, saved } => {
-                let problem = saved.as_ref().err().cloned();
-                self.machine.benchmark.last = Some((report, saved.ok()));
-                if let Some(problem) = problem {
-                    self.ctx.show_problem(&problem);
-                }
-            }
-            JobResult::Compare {
-                failed,
-                background_load,
-            } => self
-                .machine
-                .benchmark
-                .set_compared(rows, failed, background_load),
-            JobResult::CompareModels(found) => self.models.models_compared(found),
-            JobResult::TimeSteps {
-                images_per_second,
-                background_load,
-            } => {
-                if let Job::TimeSteps(configs) = &job {
-                    self.machine.presets_timed(
-                        &mut self.ctx,
-                        configs,
-                        images_per_second,
-                        background_load,
-                    );
-                }
-            }
-            JobResult::Profile {
-                profile,
-                background_load,
-            } => {
-                let profile = Box::new(profile);
-                let found = SearchResult::Profile {
-                    profile,
-                    background_load,
-                };
-                self.train.search_ended(id, SearchState::Done(found));
-            }
-            JobResult::FindLearningRate(finding) => {
-                let found = SearchResult::LearningRate(finding);
-                self.train.search_ended(id, SearchState::Done(found));
-            }
-            JobResult::FindBatchSize(finding) => self
-                .train
-                .search_ended(id, SearchState::Done(SearchResult::BatchSize(finding))),
-            JobResult::FineTune(tuned) => {
-                if let Job::FineTune(before) = job {
-                    self.fine_tuned(before, tuned);
-                }
-            }
-            JobResult::Export(report) => self.models.exported(&mut self.ctx, &job, report),
-            JobResult::ImportUndecided { trials, message } => {
-                self.models.ask_how_meant(job, trials, message.what);
-            }
-            JobResult::Import { summary, finding } => {
-                self.results.show_test(&summary);
-                self.ctx.list_runs();
-                self.models.close_comparison(&mut self.ctx);
-                self.models.run_to_select = Some(summary.folder.clone());
-                self.ctx
-                    .show_notice(Severity::Info, Message::imported(&summary, &finding));
-            }
+        if let Some(ended) = self.ctx.jobs.0.remove(&id) {
+            self.job_ended(ended, outcome);
+            self.machine.time_presets(&mut self.ctx);
         }
     }
 
-    fn on_job_without_result(&mut self, ended: &RunningJob, phase: Phase) {
-        match ended.job {
-            Job::Train { .. } => {
-                let stopped = phase == Phase::Discarded;
-                self.train.end_run(&mut self.ctx, ended.id, phase);
-                self.ctx.list_interrupted();
-                // Train says it above the curves, with a button to resume it.
-                if stopped
-                    && self.ctx.screen != Screen::Train
-                    && self.train.interrupted_checkpoint().is_some()
-                {
-                    self.ctx
-                        .show_notice(Severity::Info, Message::stopped_unfinished());
-                }
+    /// Hands a job that has ended to the feature that it was done for, which gives back what is
+    /// still to be said.
+    fn job_ended(&mut self, ended: RunningJob, outcome: JobOutcome) {
+        if let Some(summary) = outcome.as_ref().ok().and_then(JobResult::model) {
+            self.results.show_test(summary);
+        }
+        let ctx = &mut self.ctx;
+        let problem = match about(&ended.job).0 {
+            Activity::Run => self.run_ended(&ended, outcome),
+            Activity::Trial => None,
+            Activity::Evaluation => self.evaluation_ended(outcome),
+            Activity::FineTuning => self.my_digits.job_ended(ctx, ended, outcome),
+            Activity::Benchmark | Activity::PresetTiming => {
+                self.machine.job_ended(ctx, ended, outcome)
             }
-            Job::Compare { .. } => self.machine.benchmark.comparing = None,
-            Job::FindLearningRate(_) | Job::Profile(_) | Job::FindBatchSize(_)
-                if phase == Phase::Discarded =>
-            {
-                self.train.search_ended(ended.id, SearchState::Cancelled);
-            }
-            // Later: something else was asked for.
-            Job::TimeSteps(_) => self.machine.benchmark.presets_wanted = phase == Phase::Discarded,
-            _ => {}
+            Activity::Search => self.train.search_ended(ended.id, outcome),
+            Activity::ModelComparison
+            | Activity::Export
+            | Activity::ExportPreview
+            | Activity::Import => self.models.job_ended(ctx, ended, outcome),
+        };
+        if let Some(problem) = problem {
+            self.ctx.show_problem(&problem);
         }
     }
 }
@@ -377,24 +255,5 @@ impl Ctx {
         if let Some(running) = self.jobs.0.get_mut(&id) {
             running.rows.push(row);
         }
-    }
-}
-
-/// The device a job needs the engine to reach, if it depends on one.
-pub(super) fn device_of(job: &Job) -> Option<DeviceChoice> {
-    match job {
-        Job::Train { config, .. }
-        | Job::Profile(config)
-        | Job::FindLearningRate(config)
-        | Job::FindBatchSize(BatchSizeSpec { config, .. }) => Some(config.device),
-        Job::Compare { step_configs, .. } => step_configs
-            .iter()
-            .map(|step_config| step_config.device)
-            .find(|device| *device == DeviceChoice::Cuda),
-        Job::TimeSteps(configs) => configs
-            .iter()
-            .map(|config| config.device)
-            .find(|device| *device == DeviceChoice::Cuda),
-        _ => None,
     }
 }

@@ -43,7 +43,7 @@ pub use hardware::{
     Machine, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState,
     SampleLoad, SelfTest, SendingQuestion, SentView, automatic,
 };
-pub use jobs::{Jobs, RunningJob, ShownJob};
+pub use jobs::{Activity, JobOutcome, Jobs, RunningJob, ShownJob, WithoutResult};
 pub use models::{
     Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, Thumbnail,
 };

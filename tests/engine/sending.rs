@@ -10,7 +10,7 @@ use inkling::engine::{EngineHandle, ReceivedFolder, RemoteHost, SLURM, SlurmTask
 use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event, Job};
+use inkling::protocol::{Command, Event, Job, Needs};
 use inkling::records::{BatchSizeSpec, DataUpload};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::system::paths::Paths;
@@ -273,6 +273,27 @@ fn is_of_a_bundle(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
         .file_name()
         .to_string_lossy()
         .starts_with(".inkling")
+}
+
+#[test]
+fn whatever_trains_there_has_its_initial_weights_sent() {
+    let config = || RunConfig::default();
+    let mut jobs = [
+        Job::Train {
+            config: config(),
+            from: None,
+        },
+        Job::Trial(config()),
+        Job::FindLearningRate(config()),
+        Job::Profile(config()),
+        Job::Compare {
+            config: config(),
+            step_configs: Vec::new(),
+        },
+    ];
+    for job in &mut jobs {
+        assert!(job.needs() != Needs::ThisMachine, "{job:?}");
+    }
 }
 
 #[test]

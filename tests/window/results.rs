@@ -3,7 +3,7 @@
 use eframe::egui::Key;
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, Job};
-use inkling::window::Action;
+use inkling::window::{Action, Activity};
 
 use crate::jobs::{cancelled, progress};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage};
@@ -88,7 +88,12 @@ fn a_measurement_shows_progress_and_can_be_cancelled() {
     harness.get_by_label("Evaluation progress");
     harness.state().engine.send(progress(31337, 0.9));
     harness.settle();
-    let running = harness.app().ctx.jobs.evaluation().expect("a measurement");
+    let running = harness
+        .app()
+        .ctx
+        .jobs
+        .doing(Activity::Evaluation)
+        .expect("a measurement");
     assert_eq!(running.progress.fraction, 0.0, "the other is not ours");
     harness.click("Cancel");
     let asked = harness.state_mut().engine.listen();

@@ -18,11 +18,8 @@ use super::uploads::SentData;
 use crate::engine::child::HANG_TIMEOUT;
 use crate::engine::event_sink::EventSink;
 use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
-use crate::problem::Code;
 use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::EngineExit;
-use crate::protocol::{Command, Event, Job, JobEvent};
+use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
 use crate::run_config::DataSpec;
 use crate::system::process::ignoring_hangup_and_termination;
@@ -283,27 +280,7 @@ impl Caller {
         }
     }
 
-    fn submit(&mut self, id: JobId, job: Job) {
-        match job {
-            Job::Evaluate(_)
-            | Job::FineTune(_)
-            | Job::CompareModels(_)
-            | Job::Export { .. }
-            | Job::Import(_)
-            // What is said of this machine is measured on it.
-            | Job::Benchmark(_)
-            | Job::TimeSteps(_) => self.submit_here(id, job),
-            job => {
-                let submitted = self.with_files(id, job);
-                if let Err(problem) = submitted {
-                    let event = if problem.code == Code::Cancelled { JobEvent::Cancelled } else { JobEvent::Failed(problem) };
-                    self.events.send(Event::Job { id, event });
-                }
-            }
-        }
-    }
-
-    fn submit_here(&mut self, id: JobId, job: Job) {
+    pub fn submit_here(&mut self, id: JobId, job: Job) {
         if self.here.is_none() {
             let EngineHandle {
                 commands, events, ..

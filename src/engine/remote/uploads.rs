@@ -7,15 +7,13 @@ use super::caller::Caller;
 use super::received::RemoteRun;
 use crate::data::{DataError, MyDigits, Recipients};
 use crate::engine::places::{places, target};
-use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Command, Event, Job, JobEvent, JobProgress};
+use crate::problem::{Code, Problem};
+use crate::protocol::{Command, EngineError, Event, Job, JobEvent, JobProgress, Needs};
 use crate::records::{BundleId, BundleUse, DataUpload, JobId};
 use crate::run_config::{DataSpec, RunConfig};
 use crate::runs::Checkpoints;
 use crate::text::format::count;
-use crate::train::RunPlaces;
-use crate::train::TrainError;
+use crate::train::{RunPlaces, TrainError};
 
 /// The name of a model's file in its bundle.
 const MODEL: &str = "model.safetensors";
@@ -31,68 +29,48 @@ pub struct SentData {
 }
 
 impl Caller {
-    /// Sends the files that a job needs, and then the job.
-    pub fn with_files(&mut self, id: JobId, job: Job) -> Result<(), Problem> {
-        let mut data = None;
-        let job = match job {
-            Job::Train { config, from } => {
-                let prepared = self.prepare_run(id, config, from.as_deref());
+    /// Has a job done: here, or there once the files that it needs are.
+    pub fn submit(&mut self, id: JobId, mut job: Job) {
+        let sent = match job.needs() {
+            Needs::ThisMachine => return self.submit_here(id, job),
+            Needs::Run { config, from } => {
+                let sent = self.send_run(id, config, from);
                 self.sends_run_with_model = false;
-                let (config, from, sent) = prepared?;
-                data = sent;
-                Job::Train { config, from }
+                sent
             }
-            Job::Trial(config) => {
-                // The data of a sweep's trials is read here once. It may have been deleted there
-                // since.
-                let known = self.sent.as_ref().filter(|sent| {
-                    sent.data == config.data && sent.folders == self.settings.data_folders
-                });
-                let there = match known.map(|sent| sent.bundle.clone()) {
-                    Some(bundle) => self.find_bundle(Some(id), &bundle)?,
-                    None => None,
-                };
-                data = match there {
-                    Some(folder) => Some(folder),
-                    None => {
-                        self.send_data(id, &config.data, &self.settings.data_folders.clone())?
-                    }
-                };
-                Job::Trial(self.config_there(id, config)?)
-            }
-            Job::FindLearningRate(config) => {
-                data = self.send_data(id, &config.data, &self.settings.data_folders.clone())?;
-                Job::FindLearningRate(self.config_there(id, config)?)
-            }
-            // It uses the built-in digits, whatever the run learns from.
-            Job::Profile(config) => Job::Profile(self.config_there(id, config)?),
-            Job::FindBatchSize(mut spec) => {
-                data =
-                    self.send_data(id, &spec.config.data, &self.settings.data_folders.clone())?;
-                spec.config = self.config_there(id, spec.config)?;
-                Job::FindBatchSize(spec)
-            }
-            job => job,
+            Needs::Data(config) => self.send_data_and_weights(id, config),
+            Needs::SharedData(config) => self.send_shared_data(id, config),
+            Needs::InitialWeights(config) => self.send_weights(id, config).map(|()| None),
         };
-        self.tell(Command::Submit {
-            id,
-            job: Box::new(job),
-            data,
-        });
-        Ok(())
+        match sent {
+            Ok(data) => self.tell(Command::Submit {
+                id,
+                job: Box::new(job),
+                data,
+            }),
+            Err(problem) => {
+                let event = if problem.code == Code::Cancelled {
+                    JobEvent::Cancelled
+                } else {
+                    JobEvent::Failed(problem)
+                };
+                self.events.send(Event::Job { id, event });
+            }
+        }
     }
 
-    /// The settings, the checkpoint and the data of a run as they are called there.
-    fn prepare_run(
+    /// Sends the checkpoint, the data and the initial weights of a run: the folder of its data
+    /// there.
+    fn send_run(
         &mut self,
         id: JobId,
-        config: RunConfig,
-        from: Option<&Path>,
-    ) -> Result<(RunConfig, Option<PathBuf>, Option<PathBuf>), Problem> {
+        config: &mut RunConfig,
+        from: &mut Option<PathBuf>,
+    ) -> Result<Option<PathBuf>, Problem> {
         if self.run.is_some() || self.unsaved.is_some() {
             return Err(EngineError::Busy.into());
         }
-        let resumed = from.map(Checkpoints::resume).transpose()?;
+        let resumed = from.as_deref().map(Checkpoints::resume).transpose()?;
         let before = resumed
             .as_ref()
             .and_then(|(_, checkpoint)| checkpoint.card.origin.as_ref())
@@ -108,11 +86,12 @@ impl Caller {
             &config.data.located(&places.working_folder),
             &places.data_folders,
         )?;
-        let there = self.config_there(id, config.clone())?;
-        let (folder, from) = match resumed {
-            None => (Checkpoints::new(&self.settings.checkpoints).begin(), None),
+        let here = config.clone();
+        self.send_weights(id, config)?;
+        let folder = match resumed {
+            None => Checkpoints::new(&self.settings.checkpoints).begin(),
             Some((folder, mut checkpoint)) => {
-                checkpoint.card.config = there.clone();
+                checkpoint.card.config = config.clone();
                 if let Some(origin) = &mut checkpoint.card.origin {
                     // No folder of this machine means anything there.
                     origin.places = RunPlaces {
@@ -128,29 +107,59 @@ impl Caller {
                         reason: error.to_string(),
                     }
                 })?;
-                let from = self.send_bundle(Some(id), &bundle, BundleUse::Change, "checkpoint")?;
-                (folder, Some(from))
+                *from =
+                    Some(self.send_bundle(Some(id), &bundle, BundleUse::Change, "checkpoint")?);
+                folder
             }
         };
-        self.run_data = Some((there.data.clone(), config.data.clone()));
+        self.run_data = Some((config.data.clone(), here.data.clone()));
         self.run = Some(RemoteRun {
             id,
-            config,
+            config: here,
             places,
             target,
             folder,
         });
-        Ok((there, from, data))
+        Ok(data)
     }
 
-    /// The settings as they are there: with the path of the initial weights there, which are sent,
-    /// and without folders of this machine.
-    fn config_there(&mut self, id: JobId, config: RunConfig) -> Result<RunConfig, Problem> {
-        let initial_weights = config
-            .initial_weights
-            .as_deref()
-            .map(|path| self.send_model(Some(id), path))
-            .transpose()?;
+    fn send_data_and_weights(
+        &mut self,
+        id: JobId,
+        config: &mut RunConfig,
+    ) -> Result<Option<PathBuf>, Problem> {
+        let data = self.send_data(id, &config.data, &self.settings.data_folders.clone())?;
+        self.send_weights(id, config)?;
+        Ok(data)
+    }
+
+    /// The same, unless this data was sent for the job before and has not been deleted there since.
+    fn send_shared_data(
+        &mut self,
+        id: JobId,
+        config: &mut RunConfig,
+    ) -> Result<Option<PathBuf>, Problem> {
+        let known = self
+            .sent
+            .as_ref()
+            .filter(|sent| sent.data == config.data && sent.folders == self.settings.data_folders);
+        let there = match known.map(|sent| sent.bundle.clone()) {
+            Some(bundle) => self.find_bundle(Some(id), &bundle)?,
+            None => None,
+        };
+        if there.is_none() {
+            return self.send_data_and_weights(id, config);
+        }
+        self.send_weights(id, config)?;
+        Ok(there)
+    }
+
+    /// Sends the initial weights of these settings, and makes of them what they are there: with
+    /// the path of those weights, and without folders of this machine.
+    fn send_weights(&mut self, id: JobId, config: &mut RunConfig) -> Result<(), Problem> {
+        if let Some(path) = &mut config.initial_weights {
+            *path = self.send_model(Some(id), path)?;
+        }
         let mut sources = Vec::new();
         for source in config.data.without_folders().sources() {
             // Two folders may have the same name.
@@ -158,11 +167,8 @@ impl Caller {
                 sources.push(source.clone());
             }
         }
-        Ok(RunConfig {
-            data: DataSpec::of(sources),
-            initial_weights,
-            ..config
-        })
+        config.data = DataSpec::of(sources);
+        Ok(())
     }
 
     /// Sends a model's file where it is missing: its path there.

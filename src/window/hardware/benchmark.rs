@@ -3,11 +3,11 @@
 use crate::bench::{self, rates};
 use crate::hardware::first_guess;
 use crate::problem::Problem;
-use crate::protocol::Job;
+use crate::protocol::{Job, JobResult};
 use crate::records::benchmark::{BUSY, Effort, Measurement, Report, Saved, StepConfig};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::window::draw::device_name;
-use crate::window::{App, Ctx, Machine};
+use crate::window::{Activity, App, Ctx, JobOutcome, Machine, RunningJob, WithoutResult};
 
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
@@ -116,9 +116,60 @@ impl BenchmarkView {
     }
 }
 
+impl Machine {
+    pub fn job_ended(
+        &mut self,
+        ctx: &mut Ctx,
+        RunningJob { job, rows, .. }: RunningJob,
+        outcome: JobOutcome,
+    ) -> Option<Problem> {
+        match (job, outcome) {
+            (_, Ok(JobResult::Benchmark { report, saved })) => {
+                let problem = saved.as_ref().err().cloned();
+                self.benchmark.last = Some((report, saved.ok()));
+                problem
+            }
+            (
+                _,
+                Ok(JobResult::Compare {
+                    failed,
+                    background_load,
+                }),
+            ) => {
+                self.benchmark.set_compared(rows, failed, background_load);
+                None
+            }
+            (
+                Job::TimeSteps(configs),
+                Ok(JobResult::TimeSteps {
+                    images_per_second,
+                    background_load,
+                }),
+            ) => {
+                self.presets_timed(ctx, &configs, images_per_second, background_load);
+                None
+            }
+            // Nobody asked for the estimates. They are made later where something else was asked
+            // for.
+            (Job::TimeSteps(_), Err(end)) => {
+                if !matches!(end, WithoutResult::EngineGone) {
+                    self.benchmark.presets_wanted = matches!(end, WithoutResult::Cancelled);
+                }
+                None
+            }
+            (job, outcome) => {
+                if matches!(job, Job::Compare { .. }) {
+                    self.benchmark.comparing = None;
+                }
+                outcome.err()?.problem()
+            }
+        }
+    }
+}
+
 impl App {
     pub fn compare(&mut self, what: ComparisonKind) {
-        if self.ctx.is_too_busy() || self.ctx.jobs.benchmark().is_some() {
+        if self.ctx.is_too_busy() || self.ctx.jobs.doing(Activity::Benchmark).is_some() {
             return;
         }
         let config = self.ctx.with_device(&self.ctx.config);
@@ -174,7 +225,7 @@ impl App {
 
 impl Ctx {
     pub fn benchmark(&mut self, effort: Effort) {
-        if !self.is_too_busy() && self.jobs.benchmark().is_none() {
+        if !self.is_too_busy() && self.jobs.doing(Activity::Benchmark).is_none() {
             self.submit(Job::Benchmark(effort));
         }
     }

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use crate::problem::Message;
-use crate::records::{Annotation, ModelInfo, ModelRef, SplitEvaluation};
+use crate::problem::{Message, Problem};
+use crate::protocol::JobResult;
+use crate::records::{Annotation, EvaluationReport, ModelRef, SplitEvaluation};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
 use crate::window::{
-    Action, App, Ctx, Models, ModelsAction, Offer, ResultsView, Severity, SharedFolder,
+    Action, App, Ctx, JobOutcome, Models, ModelsAction, Offer, ResultsView, Severity, SharedFolder,
 };
 
 /// A change to the run in a folder.
@@ -64,7 +65,13 @@ impl Changes {
 
 impl App {
     /// Shows an evaluation that was asked for, and keeps it with the run of its model.
-    pub fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
+    pub fn evaluation_ended(&mut self, outcome: JobOutcome) -> Option<Problem> {
+        let (model, measured) = match outcome {
+            Ok(JobResult::Evaluate(EvaluationReport {
+                model, measured, ..
+            })) => (model, measured),
+            outcome => return outcome.err()?.problem(),
+        };
         if let ModelRef::File(file) = &model.reference
             && let Some(folder) = file
                 .parent()
@@ -76,6 +83,7 @@ impl App {
             );
         }
         self.results.shown = Some(ResultsView { model, measured });
+        None
     }
 
     pub fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {

@@ -10,7 +10,7 @@ use crate::records::{
 };
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs::{RunEntry, load_steps};
-use crate::window::{Ctx, Models};
+use crate::window::{Activity, Ctx, Models};
 
 /// A comparison that is being chosen, or was made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct ComparisonView {
     steps: BTreeMap<PathBuf, Option<Arc<[StepPoint]>>>,
     /// The data set whose test images count, where one was chosen.
     data: Option<DataSpec>,
-    found: Option<ModelComparison>,
+    pub(super) found: Option<ModelComparison>,
 }
 
 impl Models {
@@ -174,20 +174,18 @@ impl Models {
         let models = self.compared_models();
         if COMPARED_MODELS.contains(&models.len()) && !ctx.is_too_busy() {
             let data = self.comparison_data();
-            ctx.jobs.forget(|job| matches!(job, Job::CompareModels(_)));
+            ctx.jobs.forget(Activity::ModelComparison);
             ctx.submit(Job::CompareModels(ComparisonSpec { models, data }));
-        }
-    }
-
-    pub fn models_compared(&mut self, found: ModelComparison) {
-        if let Some(view) = &mut self.comparison {
-            view.found = Some(found);
         }
     }
 
     /// Goes back to the list of models; a measurement in progress is cancelled.
     pub fn close_comparison(&mut self, ctx: &mut Ctx) {
-        if let Some(id) = ctx.jobs.comparison().map(|running| running.id) {
+        if let Some(id) = ctx
+            .jobs
+            .doing(Activity::ModelComparison)
+            .map(|running| running.id)
+        {
             ctx.cancel_job(id);
         }
         self.comparison = None;

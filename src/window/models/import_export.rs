@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::import::{Trials, is_index};
 use crate::ink::is_named_like_an_image;
 use crate::problem::{Code, Message, Problem};
-use crate::protocol::{ExportReport, Job};
+use crate::protocol::{ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
 use crate::run_config::ExportFormat;
 use crate::text::format::{capitalised, percent};
-use crate::window::{App, Ctx, Models, Purpose, Screen, Severity, Train};
+use crate::window::{
+    Activity, App, Ctx, JobOutcome, Models, Purpose, RunningJob, Screen, Severity, Train,
+    WithoutResult,
+};
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +121,7 @@ impl Models {
     }
 
     pub fn change_export(&mut self, ctx: &mut Ctx, spec: ExportSpec) {
-        if ctx.jobs.export().is_some() {
+        if ctx.jobs.doing(Activity::Export).is_some() {
             return;
         }
         if let Some(view) = self.export.as_mut().filter(|view| view.spec != spec) {
@@ -137,13 +140,16 @@ impl Models {
             to: None,
             replace: Replace::Nothing,
         };
-        ctx.jobs
-            .forget(|job| matches!(job, Job::Export { to: None, .. }));
+        ctx.jobs.forget(Activity::ExportPreview);
         ctx.submit(job);
     }
 
     pub fn choose_export_file(&mut self, ctx: &mut Ctx) {
-        let Some(view) = self.export.as_ref().filter(|_| ctx.jobs.export().is_none()) else {
+        let Some(view) = self
+            .export
+            .as_ref()
+            .filter(|_| ctx.jobs.doing(Activity::Export).is_none())
+        else {
             return;
         };
         ctx.ask_for_new_file(
@@ -174,20 +180,49 @@ impl Models {
         ctx.submit(job);
     }
 
-    /// An export has failed. Files in the way are a question to the person; true where that is all.
-    pub fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
-        let (Job::Export { to: Some(to), .. }, Code::FilesExist { paths }) = (job, &problem.code)
-        else {
-            return false;
-        };
-        let Some(view) = &mut self.export else {
-            return false;
-        };
-        view.in_the_way = Some(InTheWay {
-            to: to.clone(),
-            paths: paths.clone(),
-        });
-        true
+    pub fn job_ended(
+        &mut self,
+        ctx: &mut Ctx,
+        ended: RunningJob,
+        outcome: JobOutcome,
+    ) -> Option<Problem> {
+        match (ended.job, outcome) {
+            (Job::Export { to, .. }, Ok(JobResult::Export(report))) => {
+                self.exported(ctx, to.is_none(), report);
+            }
+            (Job::Export { to, .. }, Err(WithoutResult::Failed(problem))) => {
+                return self.export_failed(to, problem);
+            }
+            (Job::Export { .. }, Err(WithoutResult::EngineGone)) => self.export = None,
+            (Job::Import(spec), Ok(JobResult::ImportUndecided { trials, message })) => {
+                let what = message.what;
+                self.import_question = Some(ImportQuestion { spec, trials, what });
+            }
+            (_, Ok(JobResult::Import { summary, finding })) => {
+                ctx.list_runs();
+                self.close_comparison(ctx);
+                ctx.show_notice(Severity::Info, Message::imported(&summary, &finding));
+                self.run_to_select = Some(summary.folder);
+            }
+            (_, Ok(JobResult::CompareModels(found))) => {
+                if let Some(view) = &mut self.comparison {
+                    view.found = Some(found);
+                }
+            }
+            (_, outcome) => return outcome.err()?.problem(),
+        }
+        None
+    }
+
+    /// Files in the way are a question to the person, and nothing else has to be said.
+    fn export_failed(&mut self, to: Option<PathBuf>, problem: Problem) -> Option<Problem> {
+        match (to, problem.code, &mut self.export) {
+            (Some(to), Code::FilesExist { paths }, Some(view)) => {
+                view.in_the_way = Some(InTheWay { to, paths });
+                None
+            }
+            (_, code, _) => Some(Problem { code, ..problem }),
+        }
     }
 
     /// The answer to that question.
@@ -209,31 +244,25 @@ impl Models {
 
     /// Closes the choice; an export in progress is cancelled.
     pub fn close_export(&mut self, ctx: &mut Ctx) {
-        if let Some(id) = ctx.jobs.export().map(|running| running.id) {
+        if let Some(id) = ctx.jobs.doing(Activity::Export).map(|running| running.id) {
             ctx.cancel_job(id);
         }
-        ctx.jobs.forget(|job| matches!(job, Job::Export { .. }));
+        ctx.jobs.forget(Activity::Export);
+        ctx.jobs.forget(Activity::ExportPreview);
         self.export = None;
     }
 
     /// A preview or an export has come.
-    pub fn exported(&mut self, ctx: &mut Ctx, job: &Job, report: ExportReport) {
+    fn exported(&mut self, ctx: &mut Ctx, is_preview: bool, report: ExportReport) {
         let Some(view) = &mut self.export else {
             return;
         };
-        if matches!(job, Job::Export { to: None, .. }) {
+        if is_preview {
             view.preview = Some(report);
         } else {
             let message = Message::exported(&report);
             view.written = Some(report);
             ctx.show_notice(Severity::Info, message);
-        }
-    }
-
-    /// Asks how weights are meant that could not be decided on.
-    pub fn ask_how_meant(&mut self, job: Job, trials: Trials, what: String) {
-        if let Job::Import(spec) = job {
-            self.import_question = Some(ImportQuestion { spec, trials, what });
         }
     }
 

@@ -1,14 +1,12 @@
 //! Fine-tuning the model in use on the drawings.
 
-use crate::problem::Message;
-use crate::protocol::Job;
+use crate::problem::{Message, Problem};
+use crate::protocol::{Job, JobResult};
 use crate::records::{FineTuned, ModelRef};
-use crate::window::App;
-use crate::window::Ctx;
-use crate::window::MyDigitsAction;
-use crate::window::action::{Action, Screen};
-use crate::window::my_digits::MyDigitsView;
-use crate::window::notice::{Offer, Severity};
+use crate::window::{
+    Action, Activity, Ctx, JobOutcome, MyDigitsAction, MyDigitsView, Offer, RunningJob, Screen,
+    Severity,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FineTuneResult {
@@ -20,34 +18,38 @@ pub struct FineTuneResult {
 /// Why the network of an imported ONNX file cannot be fine-tuned.
 pub const NOT_TRAINABLE: &str = "The network of an ONNX file cannot be trained";
 
-impl App {
+impl MyDigitsView {
     /// Takes the model over if it has become better.
-    pub(in crate::window) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
+    pub fn job_ended(
+        &mut self,
+        ctx: &mut Ctx,
+        ended: RunningJob,
+        outcome: JobOutcome,
+    ) -> Option<Problem> {
+        let (before, tuned) = match (ended.job, outcome) {
+            (Job::FineTune(before), Ok(JobResult::FineTune(tuned))) => (before, tuned),
+            (_, outcome) => return outcome.err()?.problem(),
+        };
         let saved = tuned
             .saved
             .as_ref()
             .map(|summary| summary.model_path.clone());
-        if let Some(summary) = tuned.saved.clone() {
-            self.results.show_test(&summary);
-        }
         // My digits says it itself.
-        if self.ctx.screen != Screen::MyDigits {
+        if ctx.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer {
                 label: "Use the previous model",
                 action: Action::MyDigits(MyDigitsAction::UndoFineTune),
             });
-            self.ctx
-                .show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
+            ctx.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
         }
-        self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
+        self.fine_tuned = Some(FineTuneResult { tuned, before });
         if let Some(path) = saved {
-            self.ctx.use_model(ModelRef::File(path));
-            self.ctx.list_finished();
+            ctx.use_model(ModelRef::File(path));
+            ctx.list_finished();
         }
+        None
     }
-}
 
-impl MyDigitsView {
     /// Why the model in use cannot be fine-tuned now, if it cannot.
     pub fn why_not_fine_tune(&self, ctx: &Ctx) -> Option<&'static str> {
         if self.drawings().is_empty() {
@@ -72,8 +74,8 @@ impl MyDigitsView {
         }
     }
 
-    pub(in crate::window) fn fine_tune(&mut self, ctx: &mut Ctx) {
-        if self.why_not_fine_tune(ctx).is_some() || ctx.jobs.fine_tuning().is_some() {
+    pub fn fine_tune(&mut self, ctx: &mut Ctx) {
+        if self.why_not_fine_tune(ctx).is_some() || ctx.jobs.doing(Activity::FineTuning).is_some() {
             return;
         }
         if let Some(model) = &ctx.model_in_use {
@@ -95,7 +97,7 @@ impl MyDigitsView {
 
     /// Goes back to the model that was in use before; the fine-tuned one stays among the saved
     /// models.
-    pub(in crate::window) fn undo_fine_tune(&mut self, ctx: &mut Ctx) {
+    pub fn undo_fine_tune(&mut self, ctx: &mut Ctx) {
         if let Some(FineTuneResult { before, .. }) = self.fine_tuned.take() {
             ctx.notices.retain(|notice| {
                 notice.offer.as_ref().is_none_or(|offer| {
@@ -107,7 +109,7 @@ impl MyDigitsView {
     }
 
     /// My digits says what came of it: a notice that says the same is not needed there.
-    pub(in crate::window) fn withdraw_fine_tuned(&mut self, ctx: &mut Ctx) {
+    pub fn withdraw_fine_tuned(&mut self, ctx: &mut Ctx) {
         if let Some(result) = &self.fine_tuned {
             let said = Message::fine_tuned(&result.tuned);
             ctx.notices.retain(|notice| notice.message != said);

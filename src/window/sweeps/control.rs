@@ -13,7 +13,7 @@ use crate::engine::EngineSettings;
 use crate::problem::{Explain, Message};
 use crate::sweep::{Sweep, SweepError};
 use crate::window::engine_link::engine_settings;
-use crate::window::{App, Ctx, Purpose, Screen, Severity, Sweeps};
+use crate::window::{Activity, App, Ctx, Purpose, Screen, Severity, Sweeps};
 
 impl App {
     pub fn apply_to_sweep(&mut self, action: SweepAction) {
@@ -154,9 +154,11 @@ impl Ctx {
             Some(
                 "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
             )
-        } else if self.jobs.benchmark().is_some() || self.jobs.search().is_some() {
+        } else if self.jobs.doing(Activity::Benchmark).is_some()
+            || self.jobs.doing(Activity::Search).is_some()
+        {
             Some("Unavailable while something is measured")
-        } else if self.jobs.fine_tuning().is_some() {
+        } else if self.jobs.doing(Activity::FineTuning).is_some() {
             Some("Unavailable while a model is fine-tuned")
         } else {
             None

@@ -16,7 +16,7 @@ use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
 use crate::window::style::{self, icons};
 use crate::window::train::view as run_panel;
-use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
+use crate::window::{Action, Activity, App, Pushes as _, TrainAction, WizardStep};
 
 const HAND: u64 = 7;
 
@@ -227,7 +227,9 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         };
         let time = match app.expected_time(&app.ctx.with_preset(preset)) {
             Some(time) => format!("about {time} on this machine"),
-            None if app.ctx.jobs.is_timing_presets() => "measuring the time…".to_owned(),
+            None if app.ctx.jobs.doing(Activity::PresetTiming).is_some() => {
+                "measuring the time…".to_owned()
+            }
             None => String::new(),
         };
         let about = run_panel::descriptions::preset(preset, &app.ctx.config.data);

@@ -9,7 +9,7 @@ use inkling::records::{ModelRef, Replace};
 use inkling::run_config::{ExportFormat, RunConfig, Setting};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
-use inkling::window::{Action, App};
+use inkling::window::{Action, Activity, App};
 
 use inkling::window::TrainAction;
 
@@ -73,7 +73,7 @@ fn save_as(harness: &mut Staged) {
     harness.get_by_label("Save as…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.app().ctx.jobs.export().is_some() {
+        if harness.app().ctx.jobs.doing(Activity::Export).is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -137,7 +137,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     harness.get_by_label("Import…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.app().ctx.jobs.import().is_some() {
+        if harness.app().ctx.jobs.doing(Activity::Import).is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -150,7 +150,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
             .ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %.")
     });
     assert!(said, "{:?}", harness.app().ctx.notices);
-    assert!(harness.app().ctx.jobs.import().is_none());
+    assert!(harness.app().ctx.jobs.doing(Activity::Import).is_none());
 }
 
 #[test]

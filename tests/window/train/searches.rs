@@ -4,13 +4,13 @@ use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Job};
+use inkling::protocol::{Command, Event, Job};
 use inkling::records::benchmark::StepConfig;
 use inkling::records::{
     JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span, SpanKind,
 };
 use inkling::run_config::{DeviceChoice, Precision, RunConfig, Setting};
-use inkling::window::{Action, App, Search, SearchAction, SearchKind, SearchState};
+use inkling::window::{Action, Activity, App, Search, SearchAction, SearchKind, SearchState};
 
 use inkling::window::TrainAction;
 
@@ -210,6 +210,24 @@ fn for_a_search_for_a_batch_size_the_keyboard_suffices() {
 }
 
 #[test]
+fn what_was_found_outlives_the_engine_and_what_is_searched_for_does_not() {
+    let (mut app, mut engine) = app();
+    let open = Action::Search(SearchAction::Open(SearchKind::LearningRate));
+    app.apply(open.clone());
+    app.serve(&mut engine);
+    engine.finish_search(FOUND);
+    engine.send(Event::Restarted);
+    app.poll();
+    assert_eq!(search(&app).suggested(), Some(0.0031));
+    app.apply(open);
+    app.serve(&mut engine);
+    assert!(search(&app).is_running());
+    engine.send(Event::Restarted);
+    app.poll();
+    assert!(app.train.search.is_none() && app.ctx.jobs.is_empty());
+}
+
+#[test]
 fn an_accuracy_that_cannot_be_starts_nothing() {
     let (mut app, mut engine) = app();
     app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
@@ -328,7 +346,7 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         window.click("Record again");
         let app = window.app();
         assert!(search(app).is_running());
-        assert!(app.ctx.jobs.search().is_some());
+        assert!(app.ctx.jobs.doing(Activity::Search).is_some());
     }
 }
 

@@ -11,7 +11,7 @@ use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
 use crate::window::style::{self, icons, table};
-use crate::window::{Action, App, Checked, MachineAction, Pushes as _, RunningJob};
+use crate::window::{Action, Activity, App, Checked, MachineAction, Pushes as _, RunningJob};
 
 /// Draws a card for the CPU and for every other device that has been tested.
 pub fn self_test(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -111,7 +111,7 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(running) = app
         .ctx
         .jobs
-        .benchmark()
+        .doing(Activity::Benchmark)
         .filter(|running| matches!(running.job, Job::Benchmark(_)))
     {
         progress(ui, running, actions);
@@ -133,7 +133,7 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let busy = app.ctx.is_training() || app.ctx.jobs.benchmark().is_some();
+    let busy = app.ctx.is_training() || app.ctx.jobs.doing(Activity::Benchmark).is_some();
     ui.horizontal_wrapped(|ui| {
         let why = "Unavailable while training or another benchmark is running.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));

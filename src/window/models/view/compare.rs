@@ -15,7 +15,7 @@ use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::window::style::{self, table};
-use crate::window::{Action, App, DrawAction, ModelsAction, Pushes as _};
+use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _};
 
 /// Below this width, in points, the choice stands above the comparison instead of beside it.
 const TWO_COLUMNS: f32 = 760.0;
@@ -163,7 +163,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     ui.horizontal_wrapped(|ui| {
-        if let Some(running) = app.ctx.jobs.comparison() {
+        if let Some(running) = app.ctx.jobs.doing(Activity::ModelComparison) {
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction)
                 .desired_width(200.0)

@@ -9,7 +9,7 @@ use crate::run_config::{ExportFormat, ModelKind, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::window::style::{self, icons};
-use crate::window::{Action, App, ExportView, InTheWay, ModelsAction, Pushes as _};
+use crate::window::{Action, Activity, App, ExportView, InTheWay, ModelsAction, Pushes as _};
 
 /// Draws the dialog if it is open for this model.
 pub fn show(
@@ -30,7 +30,7 @@ pub fn show(
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.strong("Export");
-        ui.add_enabled_ui(app.ctx.jobs.export().is_none(), |ui| {
+        ui.add_enabled_ui(app.ctx.jobs.doing(Activity::Export).is_none(), |ui| {
             choices(ui, kind, &view.spec, actions);
         });
         ui.add_space(style::GAP / 2.0);
@@ -142,7 +142,7 @@ fn written(ui: &mut Ui, report: &ExportReport) {
 
 fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        if let Some(running) = app.ctx.jobs.export() {
+        if let Some(running) = app.ctx.jobs.doing(Activity::Export) {
             let fraction = running.progress.fraction;
             ui.add(style::secondary_button("Cancel"))
                 .pushes(actions, || Action::CancelJob(running.id));

@@ -22,7 +22,7 @@ use crate::records::ModelRef;
 use crate::runs::RunEntry;
 use crate::window::shell::help::{self, Topic};
 use crate::window::shell::shortcuts;
-use crate::window::{Action, App, DrawAction, ModelsAction, Pushes as _, Screen, style};
+use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _, Screen, style};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
@@ -57,11 +57,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Models);
             ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || ModelsAction::RefreshRuns);
-            let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
+            let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.doing(Activity::Import).is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
             let busy = "Unavailable while training or another import is in progress";
             import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || ModelsAction::ChooseImport);
-            if let Some(running) = app.ctx.jobs.import() {
+            if let Some(running) = app.ctx.jobs.doing(Activity::Import) {
                 ui.add_enabled(!running.cancelling, Button::new("Cancel")).pushes(actions, || Action::CancelJob(running.id));
                 ui.label(style::hint("Importing…"));
             }

@@ -15,7 +15,7 @@ use crate::window::MyDigitsAction;
 use crate::window::shell::{help, shortcuts};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::Cached;
-use crate::window::{Action, App, Collection, DIGITS, Pushes as _, Screen, style};
+use crate::window::{Action, Activity, App, Collection, DIGITS, Pushes as _, Screen, style};
 
 /// From this width on the buttons stand beside the figures, in points.
 const BESIDE: f32 = 1000.0;
@@ -233,7 +233,7 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
 
 /// The buttons, or the progress; from the left or the right, as the layout goes.
 pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(running) = app.ctx.jobs.fine_tuning() {
+    if let Some(running) = app.ctx.jobs.doing(Activity::FineTuning) {
         ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"))
             .on_hover_text("The model stays as it is")
             .pushes(actions, || Action::CancelJob(running.id));

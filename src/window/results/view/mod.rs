@@ -15,7 +15,7 @@ use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
 use crate::window::shell::help::{self, Topic};
-use crate::window::{Action, App, ModelsAction, Pushes as _, ResultsView, style};
+use crate::window::{Action, Activity, App, ModelsAction, Pushes as _, ResultsView, style};
 
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
@@ -275,7 +275,7 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
         });
         let list = chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
         style::explain_list(list, &set.label(), "");
-        if let Some(running) = app.ctx.jobs.evaluation() {
+        if let Some(running) = app.ctx.jobs.doing(Activity::Evaluation) {
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
             ui.add(bar).accessible_name("Evaluation progress");

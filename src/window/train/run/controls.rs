@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::{LastCheckpoint, Phase, RunView};
 use crate::problem::{Code, Message, Problem};
-use crate::protocol::{Command, Job};
-use crate::records::{JobId, RunPosition};
+use crate::protocol::{Command, Job, JobResult};
+use crate::records::{JobId, RunPosition, RunSummary};
 use crate::run_config::{Chosen, RunConfig};
-use crate::window::{App, Ctx, Screen, Severity, Train};
+use crate::window::{App, Ctx, JobOutcome, RunningJob, Screen, Severity, Train, WithoutResult};
 
 impl App {
     /// Starts a run with the current configuration.
@@ -25,7 +25,7 @@ impl App {
 
     /// Starts a run again that was refused because its batches are larger than its data, with
     /// settings that fit, and says so; false if that is not the problem.
-    pub fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
+    fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
         let Job::Train { config, from: None } = job else {
             return false;
         };
@@ -45,6 +45,69 @@ impl App {
         let id = JobId(self.ctx.next_id());
         self.start_run(RunView::new(id, fitted), None);
         true
+    }
+
+    pub fn run_ended(&mut self, ended: &RunningJob, outcome: JobOutcome) -> Option<Problem> {
+        let id = ended.id;
+        match outcome {
+            Ok(JobResult::Train(summary)) => self.run_finished(id, summary),
+            Ok(_) => {}
+            Err(WithoutResult::EngineGone) => {
+                if let Some(run) = self.train.active_run(id) {
+                    run.phase = Phase::Failed;
+                }
+            }
+            Err(WithoutResult::Cancelled) => {
+                self.train.end_run(&mut self.ctx, id, Phase::Discarded);
+                self.ctx.list_interrupted();
+                // Train says it above the curves, with a button to resume it.
+                if self.ctx.screen != Screen::Train && self.train.interrupted_checkpoint().is_some()
+                {
+                    self.ctx
+                        .show_notice(Severity::Info, Message::stopped_unfinished());
+                }
+            }
+            Err(WithoutResult::Failed(problem)) => {
+                if let Some(run) = self.train.active_run(id)
+                    && problem.code == Code::Diverged
+                {
+                    // Resumed from where it diverged, it would diverge again.
+                    run.checkpoint = None;
+                }
+                self.train.end_run(&mut self.ctx, id, Phase::Failed);
+                self.ctx.list_interrupted();
+                return (!self.fit_to_small_data(&ended.job, &problem)).then_some(problem);
+            }
+        }
+        None
+    }
+
+    fn run_finished(&mut self, id: JobId, summary: RunSummary) {
+        // Train shows it large, unless the next run begins there.
+        if self.ctx.screen != Screen::Train || !self.train.queue.is_empty() {
+            self.ctx
+                .show_notice(Severity::Info, Message::run_finished(&summary));
+        }
+        if self
+            .train
+            .run
+            .as_ref()
+            .is_some_and(|run| run.id == id && run.has_folder)
+        {
+            self.ctx.show_notice(
+                Severity::Info,
+                Message::saved_in_its_folder(&summary.folder),
+            );
+        }
+        let stopped = summary.stopped;
+        self.sweeps.note_sweep_test(&mut self.ctx, id, &summary);
+        self.models.check_reproduction(&mut self.ctx, id, &summary);
+        self.train
+            .end_run(&mut self.ctx, id, Phase::Finished(Box::new(summary)));
+        self.ctx.list_runs();
+        if !stopped {
+            self.start_queued();
+        }
     }
 
     /// Submits a run, from the checkpoint in the folder `from` if there is one.
@@ -169,7 +232,7 @@ impl Train {
         }
     }
 
-    pub fn end_run(&mut self, ctx: &mut Ctx, id: JobId, phase: Phase) {
+    fn end_run(&mut self, ctx: &mut Ctx, id: JobId, phase: Phase) {
         self.withdraw_not_saved(ctx, id, None);
         if let Some(run) = self.active_run(id) {
             run.phase = phase;

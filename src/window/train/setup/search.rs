@@ -2,14 +2,14 @@
 //! rate, the fastest batch size, or where the time of a step goes.
 
 use crate::problem::{Message, Problem};
-use crate::protocol::Job;
+use crate::protocol::{Job, JobResult};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, JobId, Profile, RateFinding, RateSearch, StepPoint,
     TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
 };
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
-use crate::window::{App, Ctx, Train};
+use crate::window::{Activity, App, Ctx, JobOutcome, Train, WithoutResult};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl App {
             Some("Unavailable during training")
         } else if self.ctx.is_sweeping() {
             Some("Unavailable while a sweep is in progress")
-        } else if self.ctx.jobs.benchmark().is_some() {
+        } else if self.ctx.jobs.doing(Activity::Benchmark).is_some() {
             Some("Unavailable while a benchmark is running")
         } else if is_invalid() {
             Some("Unavailable because a setting is invalid")
@@ -240,16 +240,36 @@ impl Train {
         }
     }
 
-    pub fn search_ended(&mut self, id: JobId, state: SearchState) {
-        if let Some(search) = self.search_of(id) {
-            search.state = state;
-        }
-    }
-
-    /// Notes that the search with this job has failed; false where its dialog is not open.
-    pub fn search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
-        let is_shown = self.search_of(id).is_some();
-        self.search_ended(id, SearchState::Failed(problem.message.clone()));
-        is_shown
+    /// Shows how a search ended in its dialog, if that is open.
+    pub fn search_ended(&mut self, id: JobId, outcome: JobOutcome) -> Option<Problem> {
+        let Some(search) = self.search_of(id) else {
+            return outcome.err()?.problem();
+        };
+        let found = match outcome {
+            Ok(JobResult::Profile {
+                profile,
+                background_load,
+            }) => SearchResult::Profile {
+                profile: Box::new(profile),
+                background_load,
+            },
+            Ok(JobResult::FindLearningRate(finding)) => SearchResult::LearningRate(finding),
+            Ok(JobResult::FindBatchSize(finding)) => SearchResult::BatchSize(finding),
+            Ok(_) => return None,
+            Err(WithoutResult::Cancelled) => {
+                search.state = SearchState::Cancelled;
+                return None;
+            }
+            Err(WithoutResult::Failed(problem)) => {
+                search.state = SearchState::Failed(problem.message);
+                return None;
+            }
+            Err(WithoutResult::EngineGone) => {
+                self.search = None;
+                return None;
+            }
+        };
+        search.state = SearchState::Done(found);
+        None
     }
 }

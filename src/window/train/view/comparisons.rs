@@ -8,8 +8,8 @@ use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory as memory_text, remaining};
 use crate::window::{
-    Action, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind, TrainAction,
-    style,
+    Action, Activity, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind,
+    TrainAction, style,
 };
 
 /// The height of a bar with one and with two lines of text, in points.
@@ -20,7 +20,7 @@ const AFTER_SIZES: f32 = 44.0;
 const AFTER_DEVICES: f32 = 76.0;
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(running) = app.ctx.jobs.benchmark()
+    if let Some(running) = app.ctx.jobs.doing(Activity::Benchmark)
         && let Some((what, _)) = app.machine.benchmark.comparing
     {
         let doing = match what {
@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(found) = devices {
         step_configs(ui, app, found, actions);
     }
-    let can_compare = app.ctx.jobs.benchmark().is_none()
+    let can_compare = app.ctx.jobs.doing(Activity::Benchmark).is_none()
         && !app.ctx.is_training()
         && app.validation_errors().is_empty();
     let why_not_compare =
@@ -78,7 +78,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .on_disabled_hover_text(why_not.unwrap_or_default())
             .pushes(actions, || SearchAction::Open(SearchKind::Profile));
     });
-    if app.ctx.jobs.benchmark().is_some()
+    if app.ctx.jobs.doing(Activity::Benchmark).is_some()
         && let Some(benchmark) = app.ctx.jobs.shown()
     {
         let busy = RichText::new("Unavailable while a benchmark is running.").small();
