@@ -66,39 +66,13 @@ pub enum Command {
         /// Those that may be used besides the CPU.
         usable: Vec<DeviceChoice>,
     },
-    /// Recognize one drawing; when several wait, only the latest is looked at.
-    Classify {
-        /// Returned with the prediction.
+    /// Read this with the model in use. Of those that wait, only the latest is looked at;
+    /// [`Question::Drawings`] never waits.
+    Read {
+        /// Returned with the answer.
         request: u64,
-        /// The drawing.
-        ink: Ink,
-        /// The steps that make an image of it.
-        steps: Steps,
-    },
-    /// Recognize several drawings with the model in use, at once: a few dozen at a time, so that
-    /// nothing else waits.
-    ClassifyAll {
-        /// Returned with the answers.
-        request: u64,
-        /// The drawings.
-        drawings: Vec<Ink>,
-    },
-    /// Read writing with several digits; of this, the next and [`Command::Classify`], only the
-    /// latest that waits is looked at.
-    ReadNumber {
-        /// Returned with the digits.
-        request: u64,
-        /// The writing.
-        ink: Ink,
-        /// The steps that make images of it.
-        steps: Steps,
-    },
-    /// The same for an image file: what may be a digit in it.
-    ReadCandidates {
-        /// Returned with the digits.
-        request: u64,
-        /// The candidates with their images.
-        candidates: Vec<CandidateImage>,
+        /// What is to be read.
+        what: Question,
     },
     /// From a caller on another machine: whether this bundle is here; answered with
     /// [`Event::Bundle`].
@@ -128,6 +102,41 @@ pub enum Command {
     /// [`EngineError::Interrupted`] and can be resumed from its checkpoint. A caller that vanishes
     /// without a word means the same.
     Interrupt,
+}
+
+/// What is to be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Question {
+    /// A drawing of one digit; answered with [`Answer::Drawing`].
+    Drawing {
+        /// The drawing.
+        ink: Ink,
+        /// The steps that make an image of it.
+        steps: Steps,
+    },
+    /// Writing with several digits; answered with [`Answer::Number`].
+    Number {
+        /// The writing.
+        ink: Ink,
+        /// The steps that make images of it.
+        steps: Steps,
+    },
+    /// What may be a digit in an image file, with its images; answered with [`Answer::Number`].
+    Candidates(Vec<CandidateImage>),
+    /// Several drawings, a few dozen at a time, so that nothing else waits; answered with
+    /// [`Answer::Drawings`].
+    Drawings(Vec<Ink>),
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// What the model makes of a drawing.
+    Drawing(Box<Prediction>),
+    /// The digits, from left to right.
+    Number(Vec<DigitPrediction>),
+    /// An answer for each drawing, in their order.
+    Drawings(Vec<DrawingAnswer>),
 }
 
 /// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced,
@@ -266,26 +275,12 @@ pub enum Event {
     ModelInUse(ModelInfo),
     /// Where the model recognizes drawings from now on, and what that rests on.
     InferenceDevice(DeviceComparison),
-    /// A drawing was recognized, or could not be.
-    Classified {
+    /// What was asked to be read was read, or could not be.
+    Read {
         /// From the command.
         request: u64,
-        /// The outcome.
-        prediction: Result<Box<Prediction>, Problem>,
-    },
-    /// Several drawings were recognized, or could not be.
-    ClassifiedAll {
-        /// From the command.
-        request: u64,
-        /// An answer for each drawing, in their order.
-        answers: Result<Vec<DrawingAnswer>, Problem>,
-    },
-    /// Writing with several digits was read, or could not be.
-    NumberRead {
-        /// From the command.
-        request: u64,
-        /// The digits, from left to right.
-        digits: Result<Vec<DigitPrediction>, Problem>,
+        /// The answer, of the kind that the question names.
+        answer: Result<Answer, Problem>,
     },
     /// Training data that is missing on the other machine is about to be sent there.
     Sending(DataUpload),

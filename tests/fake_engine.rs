@@ -24,7 +24,8 @@ use inkling::optim::Schedule;
 use inkling::problem::{Explain, Message, Problem};
 use inkling::progress::Cancelled;
 use inkling::protocol::{
-    Command, EngineError, EngineExit, Event, ExportReport, Job, JobEvent, JobProgress, JobResult,
+    self, Command, EngineError, EngineExit, Event, ExportReport, Job, JobEvent, JobProgress,
+    JobResult, Question,
 };
 use inkling::records::benchmark::{
     BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
@@ -726,60 +727,49 @@ impl FakeEngine {
             Command::ChooseInferenceDevice { .. } => {
                 self.send(Event::InferenceDevice(self.reads.clone()));
             }
-            Command::ReadNumber {
+            Command::Read { request, what } => self.send(Event::Read {
                 request,
-                ink,
-                steps,
-            } => self.send(Event::NumberRead {
-                request,
-                digits: Ok(digits(&ink, &steps)),
+                answer: Ok(self.read(what)),
             }),
-            Command::ReadCandidates {
-                request,
-                candidates,
-            } => {
-                let one = |candidate: &&CandidateImage| candidate.candidate.pieces.len() == 1;
-                let digits =
-                    candidates
-                        .iter()
-                        .filter(one)
-                        .map(|CandidateImage { candidate, image }| DigitPrediction {
-                            bounds: candidate.bounds.rectangle(),
-                            pieces: candidate.pieces.clone(),
-                            prediction: Prediction {
-                                image: image.clone(),
-                                ..prediction(&Ink {
-                                    strokes: vec![Vec::new()],
-                                    pen: None,
-                                })
-                            },
-                        });
-                self.send(Event::NumberRead {
-                    request,
-                    digits: Ok(digits.collect()),
-                });
+            Command::Ping => self.send(Event::Pong),
+            Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
+            Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => {
+                panic!("this engine is on this machine")
             }
-            Command::Classify {
-                request,
-                ink,
-                steps,
-            } => {
+        }
+    }
+
+    fn read(&self, what: Question) -> protocol::Answer {
+        match what {
+            Question::Drawing { ink, steps } => {
                 let model = ModelInfo {
                     classes: self.data.classes(),
                     data: self.data.clone(),
                     ..starter()
                 };
-                let prediction = Prediction {
+                protocol::Answer::Drawing(Box::new(Prediction {
                     image: rasterize_steps(&ink, &steps),
                     model,
                     ..prediction(&ink)
-                };
-                self.send(Event::Classified {
-                    request,
-                    prediction: Ok(Box::new(prediction)),
-                });
+                }))
             }
-            Command::ClassifyAll { request, drawings } => {
+            Question::Number { ink, steps } => protocol::Answer::Number(digits(&ink, &steps)),
+            Question::Candidates(candidates) => {
+                let one = |candidate: &CandidateImage| candidate.candidate.pieces.len() == 1;
+                let digit = |CandidateImage { candidate, image }| DigitPrediction {
+                    bounds: candidate.bounds.rectangle(),
+                    pieces: candidate.pieces.clone(),
+                    prediction: Prediction {
+                        image,
+                        ..prediction(&Ink {
+                            strokes: vec![Vec::new()],
+                            pen: None,
+                        })
+                    },
+                };
+                protocol::Answer::Number(candidates.into_iter().filter(one).map(digit).collect())
+            }
+            Question::Drawings(drawings) => {
                 let answer = |ink: &Ink| {
                     let Prediction {
                         digit,
@@ -793,15 +783,7 @@ impl FakeEngine {
                         is_digit,
                     }
                 };
-                self.send(Event::ClassifiedAll {
-                    request,
-                    answers: Ok(drawings.iter().map(answer).collect()),
-                });
-            }
-            Command::Ping => self.send(Event::Pong),
-            Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
-            Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => {
-                panic!("this engine is on this machine")
+                protocol::Answer::Drawings(drawings.iter().map(answer).collect())
             }
         }
     }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::jobs::{self, JobError};
-use super::recognizer::{Recognizer, Waiting};
+use super::recognizer::Recognizer;
 use super::supervisor::{Activity, WorkerContext};
 use crate::progress::Cancelled;
-use crate::protocol::{Command, Event, JobResult};
+use crate::protocol::{Command, Event, JobResult, Question};
 use crate::records::JobId;
 
 /// How often a comparison of inference devices is looked at while no command comes.
@@ -74,8 +74,8 @@ impl<'c> CommandQueue<'c> {
                 }
             }
         }
-        if let Some(activity) = self.recognizer.waiting() {
-            self.doing(activity, |queue| queue.recognizer.classify(queue.events));
+        if let Some((request, what)) = self.recognizer.waiting.take() {
+            self.read(request, &what);
         }
         self.waiting.pop_front()
     }
@@ -141,30 +141,11 @@ impl<'c> CommandQueue<'c> {
             Command::ChooseInferenceDevice { choice, usable } => {
                 self.recognizer.device.choose(choice, usable);
             }
-            Command::Classify {
+            Command::Read {
                 request,
-                ink,
-                steps,
-            } => self
-                .recognizer
-                .submit(request, Waiting::Drawing(ink, steps)),
-            Command::ReadNumber {
-                request,
-                ink,
-                steps,
-            } => self.recognizer.submit(request, Waiting::Number(ink, steps)),
-            Command::ReadCandidates {
-                request,
-                candidates,
-            } => self
-                .recognizer
-                .submit(request, Waiting::Candidates(candidates)),
-            Command::ClassifyAll { request, drawings } => {
-                let answers = self.doing(Activity::ClassifyAll(request), |queue| {
-                    queue.recognizer.classify_all(&drawings)
-                });
-                self.events.send(Event::ClassifiedAll { request, answers });
-            }
+                what: what @ Question::Drawings(_),
+            } => self.read(request, &what),
+            Command::Read { request, what } => self.recognizer.waiting = Some((request, what)),
             Command::Submit { id, ref job, .. } => {
                 match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
                     Some(result) => self.events.send(Event::Job {
@@ -185,6 +166,13 @@ impl<'c> CommandQueue<'c> {
                 self.waiting.push_back(command);
             }
         }
+    }
+
+    fn read(&mut self, request: u64, what: &Question) {
+        let answer = self.doing(Activity::Read(request), |queue| {
+            queue.recognizer.read(what, queue.events)
+        });
+        self.events.send(Event::Read { request, answer });
     }
 
     /// Does something in between, so that a panic in it is reported as what it was.

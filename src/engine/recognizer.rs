@@ -5,21 +5,11 @@ use std::sync::Arc;
 use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::inference_device::InferenceDevice;
-use super::supervisor::Activity;
 use crate::infer::{Classifier, Classify, read_candidates, read_number};
-use crate::ink::{CandidateImage, Ink, Steps, Writing};
+use crate::ink::{Ink, Steps, Writing};
 use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::Event;
+use crate::protocol::{Answer, EngineError, Event, Question};
 use crate::records::{DrawingAnswer, JobId, ModelRef};
-
-/// What is to be recognized.
-pub(super) enum Waiting {
-    Drawing(Ink, Steps),
-    Number(Ink, Steps),
-    /// What may be a digit in an image.
-    Candidates(Vec<CandidateImage>),
-}
 
 pub(super) struct Recognizer {
     /// The model in use, on the CPU, unless one is being trained and followed.
@@ -34,8 +24,8 @@ pub(super) struct Recognizer {
     chosen: bool,
     /// The model that a training run left, until its end was reported.
     trained: Option<Classifier>,
-    /// The latest drawing that was asked about.
-    waiting: Option<(u64, Waiting)>,
+    /// The latest request that waits; one that still waits when another comes is forgotten.
+    pub waiting: Option<(u64, Question)>,
 }
 
 impl Recognizer {
@@ -54,51 +44,21 @@ impl Recognizer {
         recognizer
     }
 
-    /// A drawing to recognize; one that still waits is forgotten.
-    pub fn submit(&mut self, request: u64, what: Waiting) {
-        self.waiting = Some((request, what));
-    }
-
-    /// What there is to do for the request that waits, if one does.
-    pub fn waiting(&self) -> Option<Activity> {
-        let (request, what) = self.waiting.as_ref()?;
-        Some(match what {
-            Waiting::Drawing(..) => Activity::Classify(*request),
-            Waiting::Number(..) | Waiting::Candidates(_) => Activity::ReadNumber(*request),
-        })
-    }
-
-    pub fn classify(&mut self, events: &EventSink) {
-        let Some((request, what)) = self.waiting.take() else {
-            return;
-        };
-        let event = match what {
-            Waiting::Drawing(ink, steps) => {
-                let prediction = self.recognize(
-                    |classifier| classifier.classify_drawing(&ink, &steps),
-                    events,
-                );
-                Event::Classified {
-                    request,
-                    prediction: prediction.map(Box::new),
-                }
+    pub fn read(&mut self, what: &Question, events: &EventSink) -> Result<Answer, Problem> {
+        match what {
+            Question::Drawing { ink, steps } => self
+                .recognize(|model| model.classify_drawing(ink, steps), events)
+                .map(|prediction| Answer::Drawing(Box::new(prediction))),
+            Question::Number { ink, steps } => {
+                let writing = Writing::of_ink_with(ink, steps);
+                self.recognize(|model| read_number(model, &writing), events)
+                    .map(Answer::Number)
             }
-            Waiting::Number(ink, steps) => {
-                let writing = Writing::of_ink_with(&ink, &steps);
-                Event::NumberRead {
-                    request,
-                    digits: self.recognize(|classifier| read_number(classifier, &writing), events),
-                }
-            }
-            Waiting::Candidates(candidates) => Event::NumberRead {
-                request,
-                digits: self.recognize(
-                    |classifier| read_candidates(classifier, &candidates),
-                    events,
-                ),
-            },
-        };
-        events.send(event);
+            Question::Candidates(candidates) => self
+                .recognize(|model| read_candidates(model, candidates), events)
+                .map(Answer::Number),
+            Question::Drawings(drawings) => self.classify_all(drawings).map(Answer::Drawings),
+        }
     }
 
     /// The training run's weights, while they are in use.
@@ -127,7 +87,7 @@ impl Recognizer {
     }
 
     /// What the model in use makes of each of these drawings, on the device where it is.
-    pub fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
+    fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
         let classifier = self
             .followed()
             .or(self.classifier.as_ref())

@@ -26,9 +26,7 @@ pub struct WorkerContext<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     Job(JobId),
-    Classify(u64),
-    ClassifyAll(u64),
-    ReadNumber(u64),
+    Read(u64),
 }
 
 impl Activity {
@@ -39,17 +37,9 @@ impl Activity {
                 id,
                 event: JobEvent::Failed(problem),
             },
-            Self::Classify(request) => Event::Classified {
+            Self::Read(request) => Event::Read {
                 request,
-                prediction: Err(problem),
-            },
-            Self::ClassifyAll(request) => Event::ClassifiedAll {
-                request,
-                answers: Err(problem),
-            },
-            Self::ReadNumber(request) => Event::NumberRead {
-                request,
-                digits: Err(problem),
+                answer: Err(problem),
             },
         }
     }

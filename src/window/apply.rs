@@ -15,14 +15,13 @@ use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary, SplitEvalu
 use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
 use crate::window::Ctx;
-use crate::window::draw::Draw;
 use crate::window::models::Models;
 use crate::window::results::Results;
 use crate::window::train::Train;
 
 impl App {
     pub fn apply(&mut self, action: Action) {
-        if !self.draw.apply_to_image(&mut self.ctx, &action) && !self.ask_before_sending(&action) {
+        if !self.ask_before_sending(&action) {
             self.update(action);
         }
         self.settle();
@@ -85,13 +84,12 @@ impl App {
     /// Prepares the screen that is shown in the place of this one.
     pub(super) fn screen_changed(&mut self, before: Screen) {
         let screen = std::mem::replace(&mut self.ctx.screen, before);
-        let before = (self.ctx.draws_several(), self.draw.steps_in_use(&self.ctx));
+        let read = |app: &Self| (app.draw.canvas(&app.ctx), app.draw.steps_in_use(&app.ctx));
+        let read_before = read(self);
         self.ctx.screen = screen;
         // The other canvas may have been read by another model, or with other steps.
-        if before != (self.ctx.draws_several(), self.draw.steps_in_use(&self.ctx))
-            && !self.draw.is_canvas_empty(&self.ctx)
-        {
-            self.draw.steps_changed(&mut self.ctx);
+        if read_before != read(self) {
+            self.draw.recognize_again(&mut self.ctx);
         }
         match screen {
             Screen::Sweep => self.sweeps.prepare_sweep_screen(&mut self.ctx),
@@ -124,31 +122,6 @@ impl App {
                 ModelRef::File(summary.model_path),
                 summary.config.data.or_builtin(),
             );
-        }
-    }
-}
-
-impl Draw {
-    /// Clears the canvas; the drawing is among the recent ones then.
-    pub(super) fn clear_drawing(&mut self, ctx: &mut Ctx) {
-        self.keep_drawing();
-        self.drawing.clear();
-        self.drawing_changed(ctx);
-    }
-
-    /// Puts the drawing among the recent ones, if the model has seen it.
-    pub(in crate::window) fn keep_drawing(&mut self) {
-        if let Some(prediction) = self.predictions.prediction() {
-            self.recent_drawings.add(self.drawing.ink(), prediction);
-        }
-    }
-
-    pub(in crate::window) fn restore_drawing(&mut self, ctx: &mut Ctx, index: usize) {
-        if let Some(recent) = self.recent_drawings.take(index) {
-            ctx.settings.several_digits = false;
-            self.keep_drawing();
-            self.drawing.put(&recent.ink);
-            self.drawing_changed(ctx);
         }
     }
 }

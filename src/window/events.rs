@@ -1,7 +1,6 @@
 //! What comes in by itself: events of the engine and results of background tasks. What belongs to
 //! another run, drawing or job is dropped.
 
-use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use super::notice::{Notice, Severity};
@@ -11,18 +10,10 @@ use super::train::run::{LastCheckpoint, Phase};
 use crate::problem::Code;
 use crate::problem::Message;
 use crate::problem::Problem;
-use crate::protocol::Event;
-use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
+use crate::protocol::{Answer, Event};
+use crate::records::{Intervention, JobId, ModelInfo, ModelRef};
 use crate::window::Ctx;
-use crate::window::draw::Draw;
 use crate::window::train::Train;
-
-/// How often a drawing left alone is recognized anew while the model in use is being trained, in
-/// seconds of training: the longest where that takes more than one hundredth of the time.
-const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
-/// Recognizing a drawing anew is followed by at least this many times its own duration, within that
-/// range.
-const RECLASSIFY_REST: f32 = 100.0;
 
 impl App {
     /// Takes in everything that has come; gives when to look again even if nothing comes.
@@ -192,46 +183,14 @@ impl App {
                 self.ctx.model_in_use = Some(model);
                 if other {
                     self.my_digits.forget_answers();
-                }
-                if other
-                    && self.draw.image_shown(&self.ctx).is_some()
-                    && self.draw.image_reading(&self.ctx).is_none()
-                {
-                    // This model is shown something else of the image.
-                    self.draw.prepare_image(&mut self.ctx);
-                } else if other && !self.draw.is_canvas_empty(&self.ctx) {
                     self.draw.recognize_again(&mut self.ctx);
                 }
             }
             Event::InferenceDevice(report) => self.draw.on_inference_report(&mut self.ctx, report),
-            Event::Classified {
-                request,
-                prediction,
-            } => {
-                let problem = prediction.as_ref().err().cloned();
-                if let Some(next) = self
-                    .draw
-                    .predictions
-                    .answered(request, prediction.ok().map(|prediction| *prediction))
-                {
-                    self.draw.classify(&mut self.ctx, next);
-                }
-                if let Some(problem) = problem {
-                    self.ctx.show_problem(&problem);
-                }
-            }
-            Event::ClassifiedAll { request, answers } => {
-                self.my_digits.on_answers(&mut self.ctx, request, answers);
-            }
-            Event::NumberRead { request, digits } => {
-                let problem = digits.as_ref().err().cloned();
-                if let Some(next) = self.draw.number.readings.answered(request, digits.ok()) {
-                    self.draw.read_number(&mut self.ctx, next);
-                }
-                if let Some(problem) = problem {
-                    self.ctx.show_problem(&problem);
-                }
-            }
+            Event::Read { request, answer } => match self.ctx.tell_failure(answer) {
+                Some(Answer::Drawings(answers)) => self.my_digits.on_answers(request, answers),
+                answer => self.draw.on_answer(&mut self.ctx, request, answer),
+            },
             // What files the engine has sent is taken in before.
             Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
@@ -259,36 +218,6 @@ impl Train {
                     ctx.show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
                 }
             }
-        }
-    }
-}
-
-impl Draw {
-    /// Recognizes the drawing anew with the weights as they are now, so that one sees them learn.
-    fn reclassify(&mut self, ctx: &mut Ctx, run: JobId, elapsed: f32) {
-        let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
-        let took = if self.reads_several(ctx) {
-            self.number
-                .digits()
-                .iter()
-                .map(|digit| seconds(&digit.prediction))
-                .sum()
-        } else {
-            self.prediction().map_or(0.0, seconds)
-        };
-        let interval = (took * RECLASSIFY_REST)
-            .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
-        let learning = ctx
-            .model_in_use
-            .as_ref()
-            .is_some_and(|model| model.reference == ModelRef::Training(run));
-        if learning
-            && !self.is_canvas_empty(ctx)
-            && !self.is_behind(ctx)
-            && elapsed - self.classified_at >= interval
-        {
-            self.classified_at = elapsed;
-            self.recognize_again(ctx);
         }
     }
 }

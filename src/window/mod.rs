@@ -32,9 +32,8 @@ pub use background::{BackgroundTasks, SharedFolder, Wake};
 pub use ctx::{AppDeps, Ctx};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{
-    CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke,
-    PredictionQueue, RecentDrawings, ShownStages, Tool, WIDE_CANVAS, about_inference_comparison,
-    device_name, inference_row, verdict,
+    CANVAS, Canvas, Drawing, OpenImage, PenStroke, RecentDrawings, Sheet, Tool, WIDE_CANVAS,
+    about_inference_comparison, device_name, inference_row, verdict,
 };
 pub use draw::{Draw, DrawAction};
 pub use frame::Inkling;

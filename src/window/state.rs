@@ -11,10 +11,7 @@ use super::autosave::Autosave;
 use super::background::BackgroundTasks;
 use super::ctx::{AppDeps, Ctx};
 use super::desktop::{DesktopState, PathQuestion};
-use super::draw::{
-    Draw, Drawing, InferenceDevice, NumberCanvas, OpenImages, PredictionQueue, Preprocessing,
-    RecentDrawings, Tool,
-};
+use super::draw::Draw;
 use super::engine_link::EngineLink;
 use super::hardware::{BenchmarkView, Checks, Machine, Monitor, SentView};
 use super::jobs::Jobs;
@@ -27,7 +24,6 @@ use super::train::Train;
 use super::train::setup::Form;
 use crate::data::Found;
 use crate::problem::Message;
-use crate::records::Prediction;
 use crate::run_config::DataSource;
 
 pub struct App {
@@ -55,10 +51,7 @@ impl App {
     /// `set_aside` is the new name of a settings file that could not be read.
     pub fn new(settings: Settings, set_aside: Option<PathBuf>, deps: AppDeps) -> Self {
         let engine = EngineLink::start(&deps, &settings);
-        let mut drawing = Drawing::default();
-        drawing.pen = settings.pen;
-        let mut number = NumberCanvas::default();
-        number.drawing.pen = settings.pen;
+        let draw = Draw::new(settings.pen);
         let mut app = Self {
             ctx: Ctx {
                 checks: Checks::default(),
@@ -101,17 +94,7 @@ impl App {
                 samples: None,
                 chosen: false,
             },
-            draw: Draw {
-                drawing,
-                number,
-                tool: Tool::Pen,
-                recent_drawings: RecentDrawings::default(),
-                inference: InferenceDevice::default(),
-                predictions: PredictionQueue::default(),
-                preprocessing: Preprocessing::default(),
-                images: OpenImages::default(),
-                classified_at: 0.0,
-            },
+            draw,
             models: Models {
                 runs: None,
                 thumbnails: BTreeMap::new(),
@@ -142,13 +125,6 @@ impl App {
         }
         app.send_inference_choice();
         app
-    }
-}
-
-impl Draw {
-    /// The newest prediction for the drawing on the canvas.
-    pub fn prediction(&self) -> Option<&Prediction> {
-        self.predictions.prediction()
     }
 }
 

@@ -7,14 +7,13 @@ use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
 use inkling::engine::{EngineHandle, send_handshake, this_machine, write};
-use inkling::ink::{Ink, Steps};
 use inkling::protocol::EngineExit;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::ModelRef;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 
-use super::settings;
+use super::{read_stroke, settings};
 use crate::jobs::{finished, has_ended, train};
 use crate::support::write_idx_set;
 
@@ -82,16 +81,9 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
             .is_empty(),
         "a run that is over leaves no checkpoint"
     );
-    handle.send(Command::Classify {
-        request: 7,
-        ink: Ink {
-            strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]],
-            ..Ink::default()
-        },
-        steps: Steps::ALL,
-    });
+    handle.send(read_stroke(7));
     until(&handle, |event| {
-        matches!(event, Event::Classified { request: 7, .. }).then_some(())
+        matches!(event, Event::Read { request: 7, .. }).then_some(())
     });
     handle.send(Command::Shutdown);
     assert_eq!(
@@ -322,16 +314,9 @@ mod killed {
             .open(format!("/proc/{}/fd/1", pids[0]))
             .unwrap();
         writeln!(stdout, "a driver says something").unwrap();
-        handle.send(Command::Classify {
-            request: 3,
-            ink: Ink {
-                strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]],
-                ..Ink::default()
-            },
-            steps: Steps::ALL,
-        });
+        handle.send(read_stroke(3));
         until(&handle, |event| {
-            matches!(event, Event::Classified { request: 3, .. }).then_some(())
+            matches!(event, Event::Read { request: 3, .. }).then_some(())
         });
         drop(stdout);
         signal("KILL", folder.path());

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use inkling::engine::Devices;
 use inkling::infer::{COMPARED_IMAGES, DeviceComparison, DeviceRejection, TOLERANCE};
-use inkling::ink::Steps;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::{JobId, ModelRef, Prediction};
 use inkling::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
-use super::work::{Bench, a_stroke, bench_with};
+use super::work::{Bench, bench_with};
+use super::{drawing_read, read_stroke};
 use crate::fake_device::{FakeDevices, Script};
 use crate::jobs::{failure, finished};
 
@@ -39,21 +39,15 @@ fn reported(bench: &Bench) -> DeviceComparison {
 }
 
 fn read(bench: &Bench, wanted: u64) -> Prediction {
-    bench.handle.send(Command::Classify {
-        request: wanted,
-        ink: a_stroke(),
-        steps: Steps::ALL,
-    });
+    bench.handle.send(read_stroke(wanted));
     bench.until(|event| match event {
-        Event::Classified {
-            request,
-            prediction,
-        } if request == wanted => Some(*prediction.unwrap()),
         Event::Job {
             event: JobEvent::Failed(problem),
             ..
         } => panic!("{problem}"),
-        _ => None,
+        event => drawing_read(event)
+            .filter(|(request, _)| *request == wanted)
+            .map(|(_, prediction)| prediction),
     })
 }
 
@@ -170,27 +164,16 @@ fn a_device_that_fails_later_costs_no_drawing() {
         let (mut there, mut request) = (0, 0);
         let (said, prediction) = loop {
             request += 1;
-            bench.handle.send(Command::Classify {
-                request,
-                ink: a_stroke(),
-                steps: Steps::ALL,
-            });
-            match bench.handle.recv().unwrap() {
-                Event::Classified {
-                    prediction: Ok(prediction),
-                    ..
-                } if prediction.device == DeviceChoice::Cuda => there += 1,
-                Event::InferenceDevice(report) => match bench.handle.recv().unwrap() {
-                    Event::Classified {
-                        request: answered,
-                        prediction: Ok(prediction),
-                    } if answered == request => {
-                        break (report, prediction);
-                    }
-                    other => panic!("{other:?}"),
-                },
-                other => panic!("{other:?}"),
+            bench.handle.send(read_stroke(request));
+            let event = bench.handle.recv().unwrap();
+            if let Event::InferenceDevice(report) = event {
+                let (answered, prediction) = drawing_read(bench.handle.recv().unwrap()).unwrap();
+                assert_eq!(answered, request);
+                break (report, prediction);
             }
+            let (_, prediction) = drawing_read(event).unwrap();
+            assert_eq!(prediction.device, DeviceChoice::Cuda);
+            there += 1;
         };
         assert!(there > 0 && there < 20, "{there}");
         assert_eq!(said.device, DeviceChoice::Cpu);
@@ -241,22 +224,16 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
             None
         }
         Event::Epoch { .. } => {
-            bench.handle.send(Command::Classify {
-                request: 2,
-                ink: a_stroke(),
-                steps: Steps::ALL,
-            });
+            bench.handle.send(read_stroke(2));
             None
         }
-        Event::Classified {
-            prediction: Ok(prediction),
-            ..
-        } => {
-            assert_eq!(&prediction.model.reference, &ModelRef::Training(run));
-            assert_eq!(prediction.device, DeviceChoice::Cpu);
+        event => {
+            if let Some((_, prediction)) = drawing_read(event) {
+                assert_eq!(&prediction.model.reference, &ModelRef::Training(run));
+                assert_eq!(prediction.device, DeviceChoice::Cpu);
+            }
             None
         }
-        _ => None,
     });
     assert!(told.is_empty(), "{told:?}");
     // One for the comparison that was broken off, one for that of the run's model.
@@ -285,21 +262,17 @@ fn a_run_on_a_device_leaves_a_model_that_reads_there() {
     let summary = bench.until(|event| match event {
         event @ Event::Job { .. } => finished(event),
         Event::Epoch { .. } => {
-            bench.handle.send(Command::Classify {
-                request: 7,
-                ink: a_stroke(),
-                steps: Steps::ALL,
-            });
+            bench.handle.send(read_stroke(7));
             None
         }
-        Event::Classified {
-            prediction: Ok(prediction),
-            ..
-        } if prediction.model.reference == ModelRef::Training(JobId(1)) => {
-            following = Some(prediction.device);
+        event => {
+            if let Some((_, prediction)) = drawing_read(event)
+                && prediction.model.reference == ModelRef::Training(JobId(1))
+            {
+                following = Some(prediction.device);
+            }
             None
         }
-        _ => None,
     });
     assert_eq!(summary.plan.device, DeviceChoice::Cuda);
     assert_eq!(

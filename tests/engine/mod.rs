@@ -15,6 +15,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use inkling::engine::{Devices, EngineSettings, RunsTarget};
+use inkling::ink::{Ink, Steps};
+use inkling::protocol::{Answer, Command, Event, Question};
+use inkling::records::Prediction;
 
 /// Settings of an installation in this folder.
 fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
@@ -31,4 +34,30 @@ fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
         recipients: folder.join("my-digits-recipients.json"),
         devices,
     }
+}
+
+/// Asks for a drawing to be read.
+fn read_stroke(request: u64) -> Command {
+    let ink = Ink {
+        strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]],
+        pen: None,
+    };
+    Command::Read {
+        request,
+        what: Question::Drawing {
+            ink,
+            steps: Steps::ALL,
+        },
+    }
+}
+
+/// What was read of a drawing, and for which request.
+fn drawing_read(event: Event) -> Option<(u64, Prediction)> {
+    let Event::Read { request, answer } = event else {
+        return None;
+    };
+    let Answer::Drawing(prediction) = answer.unwrap() else {
+        panic!("something else was asked");
+    };
+    Some((request, *prediction))
 }

@@ -7,7 +7,6 @@ use std::process::{Command as Program, Stdio};
 use inkling::engine::{
     EngineHandle, RemoteHost, SshHost, read, recv_handshake, send_handshake, this_machine, write,
 };
-use inkling::ink::{Ink, Steps};
 use inkling::problem::Code;
 use inkling::problem::Problem;
 use inkling::protocol::EngineError;
@@ -18,7 +17,7 @@ use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::runs::Checkpoints;
 
 use super::child::{config, until};
-use super::settings;
+use super::{read_stroke, settings};
 use crate::jobs::{failure, finished, train};
 use crate::support::write_idx_set;
 
@@ -92,16 +91,9 @@ fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
         "the model in use is called as it is here"
     );
     assert_eq!(model.data, config.data, "and so is its data");
-    handle.send(Command::Classify {
-        request: 7,
-        ink: Ink {
-            strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]],
-            ..Ink::default()
-        },
-        steps: Steps::ALL,
-    });
+    handle.send(read_stroke(7));
     until(&handle, |event| {
-        matches!(event, Event::Classified { request: 7, .. }).then_some(())
+        matches!(event, Event::Read { request: 7, .. }).then_some(())
     });
     handle.send(train(2, &config, None));
     until(&handle, finished);

@@ -9,8 +9,7 @@ use inkling::data::{MyDigits, Recipients};
 use inkling::engine::{EngineHandle, ReceivedFolder, RemoteHost, SLURM, SlurmTask, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
-use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event, Job, Needs};
+use inkling::protocol::{Command, EngineError, Event, Job, Needs, Question};
 use inkling::records::{BatchSizeSpec, DataUpload};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::system::paths::Paths;
@@ -82,18 +81,18 @@ fn my_digits_are_sent_nowhere_unless_the_person_has_agreed() {
             no_consent("gpu-box")
         );
     }
-    handle.send(Command::ClassifyAll {
+    handle.send(Command::Read {
         request: 5,
-        drawings: vec![Ink::default(); 3],
+        what: Question::Drawings(vec![Ink::default(); 3]),
     });
-    let answers = until(&handle, |event| {
-        if let Event::ClassifiedAll { answers, .. } = event {
-            Some(answers)
+    let answer = until(&handle, |event| {
+        if let Event::Read { answer, .. } = event {
+            Some(answer)
         } else {
             None
         }
     });
-    assert_eq!(answers, Err(no_consent("gpu-box")));
+    assert_eq!(answer, Err(no_consent("gpu-box")));
     // The nodes of a Slurm cluster have one name together.
     let slurm = RemoteHost::Slurm(SlurmTask {
         job: 1,

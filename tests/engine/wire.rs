@@ -9,15 +9,16 @@ use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::ink::{Image, Ink, Step, Steps, Writing};
 use inkling::problem::Problem;
-use inkling::protocol::EngineError;
-use inkling::protocol::EngineExit;
-use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
+use inkling::protocol::{
+    Answer, Command, EngineError, EngineExit, Event, Job, JobEvent, JobProgress, JobResult,
+    Question,
+};
 use inkling::records::benchmark::Workload;
 use inkling::records::{
-    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec,
-    ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec,
-    RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd, StepPoint,
-    Telemetry, TimeToAccuracy,
+    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, DrawingAnswer,
+    EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef,
+    NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd,
+    StepPoint, Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
@@ -71,6 +72,7 @@ fn every_command_arrives_as_it_left() {
         train(u64::MAX, &config, Some(PathBuf::from("checkpoints/one")))
     });
     let named = DataSpec::single(DataSource::Named(NamedSet::Mnist));
+    let question = |what| Command::Read { request: 5, what };
     let others = [
         Command::Pause(JobId(1)),
         Command::Resume(JobId(2)),
@@ -82,20 +84,18 @@ fn every_command_arrives_as_it_left() {
             choice: InferenceChoice::Fastest,
             usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal],
         },
-        Command::Classify {
-            request: 5,
+        question(Question::Drawing {
             ink: ink.clone(),
             steps: Steps::ALL,
-        },
-        Command::ReadCandidates {
-            request: 5,
-            candidates: Writing::of_ink(&ink).candidate_images(),
-        },
-        Command::ReadNumber {
-            request: 5,
+        }),
+        question(Question::Candidates(
+            Writing::of_ink(&ink).candidate_images(),
+        )),
+        question(Question::Drawings(vec![ink.clone(), Ink::default()])),
+        question(Question::Number {
             ink,
             steps: Steps::ALL.without(Step::Pen).on_page([700.0, 280.0]),
-        },
+        }),
         submit(
             6,
             Job::Evaluate(EvaluationSpec {
@@ -172,6 +172,7 @@ fn every_event_arrives_as_it_left() {
         learning_rate: 1e-9,
     };
     let folder = PathBuf::from("here");
+    let answer = |answer| Event::Read { request: 1, answer };
     let step_back = Intervention::RolledBack {
         step: 4,
         to_step: 2,
@@ -318,26 +319,18 @@ fn every_event_arrives_as_it_left() {
             trials: flaws,
             ..reads(&[(DeviceChoice::Cpu, 50.0)])
         }),
-        Event::Classified {
-            request: 1,
-            prediction: Ok(Box::new(prediction(&Ink::default()))),
-        },
-        Event::Classified {
-            request: 2,
-            prediction: Err(EngineError::NoSuchRun.into()),
-        },
-        Event::NumberRead {
-            request: 3,
-            digits: Ok(vec![DigitPrediction {
-                bounds: [1.0, 2.0, 3.0, 4.0],
-                pieces: 0..2,
-                prediction: prediction(&Ink::default()),
-            }]),
-        },
-        Event::NumberRead {
-            request: 4,
-            digits: Err(EngineError::NoSuchRun.into()),
-        },
+        answer(Ok(Answer::Drawing(Box::new(prediction(&Ink::default()))))),
+        answer(Ok(Answer::Number(vec![DigitPrediction {
+            bounds: [1.0, 2.0, 3.0, 4.0],
+            pieces: 0..2,
+            prediction: prediction(&Ink::default()),
+        }]))),
+        answer(Ok(Answer::Drawings(vec![DrawingAnswer {
+            digit: 3,
+            confidence: 0.5,
+            is_digit: true,
+        }]))),
+        answer(Err(EngineError::NoSuchRun.into())),
         Event::Job {
             id: run,
             event: JobEvent::Progress(JobProgress {

@@ -6,12 +6,13 @@ use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::infer::{Classifier, Classify, ComparisonError};
-use inkling::ink::{Ink, Steps};
+use inkling::ink::Ink;
 use inkling::problem::Code;
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
-use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
+use inkling::protocol::{
+    Answer, Command, EngineError, Event, ExportReport, Job, JobEvent, JobResult, Question,
+};
 use inkling::records::benchmark::Effort;
 use inkling::records::{
     BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding,
@@ -24,7 +25,7 @@ use inkling::runs::{Checkpoints, FinishedRun, RunError};
 use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
 
-use super::settings;
+use super::{drawing_read, read_stroke, settings};
 use crate::jobs::{cancelled, failure, finished, has_ended, result, submit, train};
 use crate::support::write_idx_set;
 use crate::synthetic;
@@ -104,13 +105,6 @@ fn is_progress(event: &Event, wanted: u64) -> bool {
     matches!(event, Event::Job { id, event: JobEvent::Progress(_) } if id.0 == wanted)
 }
 
-pub fn a_stroke() -> Ink {
-    Ink {
-        strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]],
-        pen: None,
-    }
-}
-
 #[test]
 fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
     let bench = bench(8, 2);
@@ -147,19 +141,9 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
         _ => None,
     });
     assert_eq!(left.reference, ModelRef::File(summary.model_path.clone()));
-    bench.handle.send(Command::Classify {
-        request: 7,
-        ink: a_stroke(),
-        steps: Steps::ALL,
-    });
-    let prediction = bench.until(|event| match event {
-        Event::Classified {
-            request: 7,
-            prediction,
-        } => Some(prediction.unwrap()),
-        _ => None,
-    });
-    assert_eq!(prediction.model, left);
+    bench.handle.send(read_stroke(7));
+    let (request, prediction) = bench.until(drawing_read);
+    assert_eq!((request, &prediction.model), (7, &left));
     assert!((prediction.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-5);
 }
 
@@ -173,14 +157,10 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     bench.handle.send(Command::Pause(run));
     bench.until(|event| (event == Event::Paused(run)).then_some(()));
     for request in 1..=20 {
-        bench.handle.send(Command::Classify {
-            request,
-            ink: a_stroke(),
-            steps: Steps::ALL,
-        });
+        bench.handle.send(read_stroke(request));
         let event = bench.handle.recv();
         assert!(
-            matches!(event, Some(Event::Classified { request: answered, .. }) if answered == request),
+            matches!(event, Some(Event::Read { request: answered, .. }) if answered == request),
             "{event:?}"
         );
     }
@@ -378,22 +358,13 @@ fn the_latest_of_many_drawings_is_read() {
     bench.start(1);
     bench.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
     for request in 1..=2000 {
-        bench.handle.send(Command::Classify {
-            request,
-            ink: a_stroke(),
-            steps: Steps::ALL,
-        });
+        bench.handle.send(read_stroke(request));
     }
     let mut read = 0;
-    let last = bench.until(|event| match event {
-        Event::Classified {
-            request,
-            prediction,
-        } => {
-            read += 1;
-            (request == 2000).then_some(prediction.unwrap())
-        }
-        _ => None,
+    let last = bench.until(|event| {
+        let (request, prediction) = drawing_read(event)?;
+        read += 1;
+        (request == 2000).then_some(prediction)
     });
     assert!(read < 2000, "drawings that were overtaken are skipped");
     assert_eq!(
@@ -843,15 +814,8 @@ fn a_missing_model_is_said_and_the_reader_stays() {
     bench.until(|event| {
         matches!(event, Event::Failed(problem) if problem.code == Code::Model).then_some(())
     });
-    bench.handle.send(Command::Classify {
-        request: 1,
-        ink: a_stroke(),
-        steps: Steps::ALL,
-    });
-    let prediction = bench.until(|event| match event {
-        Event::Classified { prediction, .. } => Some(prediction.unwrap()),
-        _ => None,
-    });
+    bench.handle.send(read_stroke(1));
+    let (_, prediction) = bench.until(drawing_read);
     assert_eq!(prediction.model.reference, ModelRef::Starter);
 }
 
@@ -1126,20 +1090,16 @@ fn many_drawings_are_recognised_at_once() {
         strokes: vec![vec![[100.0, 40.0], [100.0, 240.0]]],
         pen: Some(20.0),
     };
-    bench.handle.send(Command::ClassifyAll {
+    bench.handle.send(Command::Read {
         request: 7,
-        drawings: vec![line; 3],
+        what: Question::Drawings(vec![line; 3]),
     });
-    let answers = bench.until(|event| {
-        if let Event::ClassifiedAll {
+    let answers = bench.until(|event| match event {
+        Event::Read {
             request: 7,
-            answers,
-        } = event
-        {
-            Some(answers.unwrap())
-        } else {
-            None
-        }
+            answer: Ok(Answer::Drawings(answers)),
+        } => Some(answers),
+        _ => None,
     });
     assert!(
         answers.len() == 3 && answers.iter().all(|answer| answer.digit == 1),

@@ -37,7 +37,8 @@ def cycle(engine, setting, home, source):
     for request in range(source.randrange(4)):
         stroke = [[source.uniform(0, 280), source.uniform(0, 280)] for _ in range(30)]
         every_step = {"without": [False] * 6, "page": [28.0, 28.0], "middle": None}
-        engine.send({"Classify": {"request": request, "ink": {"strokes": [stroke], "pen": None}, "steps": every_step}})
+        what = {"Drawing": {"ink": {"strokes": [stroke], "pen": None}, "steps": every_step}}
+        engine.send({"Read": {"request": request, "what": what}})
     time.sleep(source.uniform(0, 0.15))
     engine.send({"Cancel": engine.job})
     kind, content = engine.until(["Done", "Cancelled", "Failed"])

@@ -8,7 +8,7 @@ use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::ink::Ink;
-use inkling::protocol::{self, Command};
+use inkling::protocol::{self, Answer, Command, Question};
 use inkling::records::Prediction;
 use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
@@ -112,13 +112,16 @@ pub fn ask(harness: &mut Staged, label: &str) {
 /// The drawing that waits to be read is read as this.
 pub fn read_as(harness: &mut Staged, reading: impl Fn(&Ink) -> Prediction) {
     for command in harness.state_mut().engine.listen() {
-        if let Command::Classify { request, ink, .. } = command {
-            let prediction = Ok(Box::new(reading(&ink)));
-            let answer = protocol::Event::Classified {
-                request,
-                prediction,
-            };
-            harness.state().engine.send(answer);
+        if let Command::Read {
+            request,
+            what: Question::Drawing { ink, .. },
+        } = command
+        {
+            let answer = Ok(Answer::Drawing(Box::new(reading(&ink))));
+            harness
+                .state()
+                .engine
+                .send(protocol::Event::Read { request, answer });
         }
     }
     harness.run();

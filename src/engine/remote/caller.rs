@@ -19,7 +19,7 @@ use crate::engine::child::HANG_TIMEOUT;
 use crate::engine::event_sink::EventSink;
 use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
 use crate::problem::Problem;
-use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent};
+use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent, Question};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
 use crate::run_config::DataSpec;
 use crate::system::process::ignoring_hangup_and_termination;
@@ -250,15 +250,19 @@ impl Caller {
                 }
             }
             // These are My digits.
-            Command::ClassifyAll { request, drawings } => {
-                match self.check_consent(drawings.len() as u64) {
-                    Ok(()) => self.tell(Command::ClassifyAll { request, drawings }),
-                    Err(problem) => self.events.send(Event::ClassifiedAll {
-                        request,
-                        answers: Err(problem),
-                    }),
-                }
-            }
+            Command::Read {
+                request,
+                what: Question::Drawings(drawings),
+            } => match self.check_consent(drawings.len() as u64) {
+                Ok(()) => self.tell(Command::Read {
+                    request,
+                    what: Question::Drawings(drawings),
+                }),
+                Err(problem) => self.events.send(Event::Read {
+                    request,
+                    answer: Err(problem),
+                }),
+            },
             // Which devices there are here means nothing there.
             Command::ChooseInferenceDevice { choice, .. } => {
                 self.tell(Command::ChooseInferenceDevice {

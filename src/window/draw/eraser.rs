@@ -1,6 +1,6 @@
 //! The eraser: takes out of a stroke what lies under it, so that its ends or parts in between stay.
 
-use super::canvas::PenStroke;
+use super::drawing::PenStroke;
 
 /// Parts that are shorter than this, in canvas units, are not worth keeping.
 const CRUMB: f32 = 1.0;

@@ -1,32 +1,70 @@
-//! The canvas and what the model makes of the drawing on it: strokes, requests for predictions, the
-//! device in use, the prediction as text.
+//! The canvas and what the model makes of what is on it.
 
-mod canvas;
+mod drawing;
 mod eraser;
-mod history;
+mod images;
 mod inference_device;
-mod number;
-mod opened_image;
-mod prediction_queue;
 mod preprocessing;
+mod reading;
 mod recent;
 mod update;
 pub mod verdict;
+#[cfg(feature = "gui")]
 pub mod view;
 
-pub use canvas::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};
-pub use inference_device::{
-    InferenceDevice, about_inference_comparison, device_name, inference_row,
-};
-pub use number::NumberCanvas;
-pub use opened_image::{ImageReading, OpenImage, OpenImages};
-pub use prediction_queue::PredictionQueue;
-pub use preprocessing::{Preprocessing, ShownStages};
+pub use drawing::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};
+pub use images::OpenImage;
+pub use inference_device::{about_inference_comparison, device_name, inference_row};
 pub use recent::RecentDrawings;
 pub use update::DrawAction;
 
+use self::images::OpenImages;
+use self::inference_device::InferenceDevice;
+use self::preprocessing::Preprocessing;
+use self::reading::Reading;
+use crate::ink::{Bounds, Ink};
 use crate::run_config::Classes;
-use crate::window::Ctx;
+use crate::window::{Ctx, Screen};
+
+/// Ink that is wider than this, relative to its height, is more than one digit.
+const ONE_DIGIT: f32 = 1.5;
+
+/// What is shown to draw on or to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Canvas {
+    /// The canvas for one digit.
+    One,
+    /// The wide one, for several digits, which are read from left to right.
+    Several,
+    /// An image that lies over either, and is read as writing with one digit or several.
+    Image,
+}
+
+/// A canvas with its drawing, which stays there while the other canvas or an image is shown.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    pub drawing: Drawing,
+    reading: Reading,
+}
+
+/// The canvas, and what the model reads on it.
+pub struct Draw {
+    /// The canvas for one digit.
+    pub one: Sheet,
+    /// The canvas for several digits.
+    pub several: Sheet,
+    images: OpenImages,
+    /// The request that is still to be answered, and what it is about.
+    asked: Option<(u64, Canvas)>,
+    /// What the pointer does to the canvas.
+    pub tool: Tool,
+    /// The drawings that were cleared from the canvas.
+    pub recent_drawings: RecentDrawings,
+    inference: InferenceDevice,
+    preprocessing: Preprocessing,
+    /// Training seconds at which the drawing was last classified again automatically.
+    pub(in crate::window) classified_at: f32,
+}
 
 impl Ctx {
     /// What the classes of the model in use stand for.
@@ -36,21 +74,127 @@ impl Ctx {
             .map(|model| model.classes.clone())
             .unwrap_or_default()
     }
+
+    /// True while the canvas for several digits is shown, or lies below an image. The guided
+    /// collection asks for one digit at a time.
+    pub fn draws_several(&self) -> bool {
+        self.settings.several_digits && self.screen == Screen::Draw && self.collection.is_none()
+    }
+
+    fn drawing_canvas(&self) -> Canvas {
+        if self.draws_several() {
+            Canvas::Several
+        } else {
+            Canvas::One
+        }
+    }
 }
 
-/// The canvas, and what the model reads on it.
-pub struct Draw {
-    pub drawing: Drawing,
-    pub number: NumberCanvas,
-    /// What the pointer does to the canvas.
-    pub tool: Tool,
-    /// The drawings that were cleared from the canvas.
-    pub recent_drawings: RecentDrawings,
-    pub(in crate::window) inference: InferenceDevice,
-    pub(in crate::window) predictions: PredictionQueue,
-    pub(in crate::window) preprocessing: Preprocessing,
-    /// The images that are open over the canvas.
-    pub(in crate::window) images: OpenImages,
-    /// Training seconds at which the drawing was last classified again automatically.
-    pub(in crate::window) classified_at: f32,
+impl Draw {
+    /// Empty canvases, with a pen of this diameter.
+    pub(in crate::window) fn new(pen: f32) -> Self {
+        let sheet = |mut drawing: Drawing| {
+            drawing.pen = pen;
+            Sheet {
+                drawing,
+                reading: Reading::default(),
+            }
+        };
+        Self {
+            one: sheet(Drawing::default()),
+            several: sheet(Drawing::wide()),
+            images: OpenImages::default(),
+            asked: None,
+            tool: Tool::Pen,
+            recent_drawings: RecentDrawings::default(),
+            inference: InferenceDevice::default(),
+            preprocessing: Preprocessing::default(),
+            classified_at: 0.0,
+        }
+    }
+
+    /// What is shown.
+    pub fn canvas(&self, ctx: &Ctx) -> Canvas {
+        match self.image_shown(ctx) {
+            Some(_) => Canvas::Image,
+            None => ctx.drawing_canvas(),
+        }
+    }
+
+    /// The drawing on the canvas that is shown, or that lies below an image.
+    pub fn drawing_shown(&self, ctx: &Ctx) -> &Drawing {
+        if ctx.draws_several() {
+            &self.several.drawing
+        } else {
+            &self.one.drawing
+        }
+    }
+
+    fn drawing_shown_mut(&mut self, ctx: &Ctx) -> &mut Drawing {
+        if ctx.draws_several() {
+            &mut self.several.drawing
+        } else {
+            &mut self.one.drawing
+        }
+    }
+
+    /// True if nothing is on the canvas that is shown.
+    pub(in crate::window) fn is_canvas_empty(&self, ctx: &Ctx) -> bool {
+        self.image_shown(ctx).is_none() && self.drawing_shown(ctx).strokes().is_empty()
+    }
+
+    fn choose_canvas(&mut self, ctx: &mut Ctx, several: bool) {
+        self.drawing_shown_mut(ctx).end();
+        ctx.settings.several_digits = several;
+        self.put_eraser_away_if_empty(ctx);
+        // The model may have changed since it was looked at last.
+        if self.canvas(ctx) == Canvas::Image {
+            self.recognize_again(ctx);
+        } else {
+            self.drawing_changed(ctx);
+        }
+    }
+
+    /// On an empty canvas there is nothing to erase, and the prompt invites to draw.
+    fn put_eraser_away_if_empty(&mut self, ctx: &Ctx) {
+        let drawing = self.drawing_shown(ctx);
+        if drawing.strokes().is_empty() && !drawing.pen_down() {
+            self.tool = Tool::Pen;
+        }
+    }
+
+    /// Puts ink from a file on a canvas that suits it: one that is wider than a digit on the one
+    /// for several.
+    pub(in crate::window) fn put_ink(&mut self, ctx: &mut Ctx, ink: &Ink, pressures: &[Vec<f32>]) {
+        let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
+        let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
+        ctx.go_to(Screen::Draw);
+        ctx.settings.several_digits |=
+            bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
+        self.drawing_shown_mut(ctx).put_pressed(ink, pressures);
+        self.drawing_changed(ctx);
+    }
+
+    /// Puts a drawing of one digit in the place of the one there is, which is among the recent ones
+    /// then.
+    pub(in crate::window) fn put_digit(&mut self, ctx: &mut Ctx, ink: &Ink) {
+        ctx.settings.several_digits = false;
+        self.keep_drawing();
+        self.one.drawing.put(ink);
+        self.drawing_changed(ctx);
+    }
+
+    /// Clears the canvas for one digit; the drawing is among the recent ones then.
+    pub(in crate::window) fn clear_drawing(&mut self, ctx: &mut Ctx) {
+        self.keep_drawing();
+        self.one.drawing.clear();
+        self.drawing_changed(ctx);
+    }
+
+    /// Puts the drawing among the recent ones, if the model has seen it.
+    fn keep_drawing(&mut self) {
+        if let Some(prediction) = self.one.reading.prediction() {
+            self.recent_drawings.add(self.one.drawing.ink(), prediction);
+        }
+    }
 }

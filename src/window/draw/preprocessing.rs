@@ -3,10 +3,9 @@
 
 use std::ops::Range;
 
+use super::{Canvas, Draw, Drawing};
 use crate::ink::{Ink, Stage, Step, Steps, Writing};
-use crate::window::Ctx;
-use crate::window::Screen;
-use crate::window::draw::Draw;
+use crate::window::{Ctx, Screen};
 
 /// The steps of preprocessing, as the window shows them.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub struct Preprocessing {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct ShownStages {
+struct ShownStages {
     content: Content,
     /// The pieces of the writing that are one digit; `None` for all of it.
     pieces: Option<Range<usize>>,
@@ -65,37 +64,33 @@ impl Draw {
         self.preprocessing.version
     }
 
-    /// The steps for what is on the canvas: only Draw shows that one is left out.
+    /// The steps for what is on the canvas that is shown.
     pub(in crate::window) fn steps_in_use(&self, ctx: &Ctx) -> Steps {
+        self.steps_for(ctx, self.drawing_shown(ctx))
+    }
+
+    /// The steps for the canvas with this drawing: only Draw shows that one is left out.
+    pub(super) fn steps_for(&self, ctx: &Ctx, drawing: &Drawing) -> Steps {
         let steps = if ctx.screen == Screen::Draw && ctx.wizard.is_none() {
             self.preprocessing.steps
         } else {
             Steps::ALL
         };
-        steps.on_page(self.drawing_shown(ctx).size())
+        steps.on_page(drawing.size())
     }
 
-    pub(in crate::window) fn switch_step(&mut self, ctx: &mut Ctx, step: Step, on: bool) {
+    pub(super) fn switch_step(&mut self, ctx: &mut Ctx, step: Step, on: bool) {
         self.preprocessing.steps = if on {
             self.preprocessing.steps.with(step)
         } else {
             self.preprocessing.steps.without(step)
         };
-        self.steps_changed(ctx);
+        self.recognize_again(ctx);
     }
 
-    pub(in crate::window) fn restore_steps(&mut self, ctx: &mut Ctx) {
+    pub(super) fn restore_steps(&mut self, ctx: &mut Ctx) {
         self.preprocessing.steps = Steps::ALL;
-        self.steps_changed(ctx);
-    }
-
-    /// Recognizes what is on the canvas again, with other steps.
-    pub(in crate::window) fn steps_changed(&mut self, ctx: &mut Ctx) {
-        if self.image_shown(ctx).is_some() && self.image_reading(ctx).is_none() {
-            self.prepare_image(ctx);
-        } else if !self.is_canvas_empty(ctx) {
-            self.recognize_again(ctx);
-        }
+        self.recognize_again(ctx);
     }
 
     /// Follows what is on the canvas with the stages, while they are shown. Those of an image are
@@ -105,23 +100,20 @@ impl Draw {
             self.preprocessing.stages = None;
             return;
         }
-        let several = self.reads_several(ctx);
+        let canvas = self.canvas(ctx);
         // Which pieces are a digit is known when they were read.
-        if several && self.number.readings.is_behind() {
+        if canvas != Canvas::One && self.is_behind(ctx) {
             return;
         }
-        let image = self.image_shown(ctx).is_some();
-        let reading = self.image_reading(ctx).cloned();
-        let content = match &reading {
-            Some(reading) => Content::Image(reading.image),
-            None if image => return,
+        let prepared = self.prepared_image(ctx).cloned();
+        let content = match &prepared {
+            Some(prepared) => Content::Image(prepared.image),
+            None if canvas == Canvas::Image => return,
             None => Content::Ink(self.drawing_shown(ctx).ink()),
         };
         let digit = self
-            .number
-            .chosen()
-            .filter(|_| several)
-            .and_then(|chosen| self.number.digits().get(chosen));
+            .chosen(ctx)
+            .and_then(|chosen| self.digits(ctx).get(chosen));
         let pieces = digit.map(|digit| digit.pieces.clone());
         let shown = ShownStages {
             content,
@@ -139,7 +131,7 @@ impl Draw {
         let stages_of = |writing: &Writing, pieces: Option<Range<usize>>| {
             writing.stages(pieces.unwrap_or(0..writing.piece_count()))
         };
-        match (&shown.content, reading) {
+        match (&shown.content, prepared) {
             (Content::Ink(ink), _) => {
                 let stages = stages_of(
                     &Writing::of_ink_with(ink, &shown.steps),
@@ -147,13 +139,13 @@ impl Draw {
                 );
                 self.set_stages(shown, stages);
             }
-            (Content::Image(_), Some(reading))
+            (Content::Image(_), Some(prepared))
                 if !std::mem::replace(&mut self.preprocessing.pending, true) =>
             {
                 ctx.background.run(
                     move || {
-                        let own = stages_of(&reading.writing, shown.pieces.clone());
-                        let stages = reading.stages.iter().cloned().chain(own).collect();
+                        let own = stages_of(&prepared.writing, shown.pieces.clone());
+                        let stages = prepared.stages.iter().cloned().chain(own).collect();
                         (shown, stages)
                     },
                     |app, (shown, stages)| {

@@ -6,7 +6,7 @@ use crate::ink::{IMAGE_ENDINGS, Step};
 use crate::records::ModelRef;
 use crate::run_config::InferenceChoice;
 use crate::window::desktop::Purpose;
-use crate::window::draw::Tool;
+use crate::window::draw::{Canvas, Tool};
 use crate::window::{App, Screen};
 
 /// How ink files end that can be opened in Draw, besides images.
@@ -75,88 +75,103 @@ pub enum DrawAction {
 
 impl App {
     pub(in crate::window) fn update_draw(&mut self, action: DrawAction) {
-        match action {
-            DrawAction::PenDown(point) => {
-                if !self.ctx.draws_several() {
+        let (draw, ctx) = (&mut self.draw, &mut self.ctx);
+        match (action, draw.canvas(ctx)) {
+            // There is nothing to draw on.
+            (
+                DrawAction::PenDown(_)
+                | DrawAction::EraserDown(_)
+                | DrawAction::PenMove(_)
+                | DrawAction::SaveDrawing,
+                Canvas::Image,
+            ) => {}
+            (DrawAction::PenDown(point), canvas) => {
+                if canvas == Canvas::One {
                     self.my_digits.drawing_begins();
                 }
-                self.draw.drawing_shown_mut(&mut self.ctx).begin(point);
-                self.draw.drawing_changed(&mut self.ctx);
+                draw.forget_closed_images();
+                draw.drawing_shown_mut(ctx).begin(point);
+                draw.drawing_changed(ctx);
             }
-            DrawAction::PenScale(scale) => self.draw.drawing_shown_mut(&mut self.ctx).scale = scale,
-            DrawAction::ChooseTool(tool) => {
-                self.draw.drawing_shown_mut(&mut self.ctx).end();
-                self.draw.tool = tool;
-                self.draw.put_eraser_away_if_empty(&mut self.ctx);
-            }
-            DrawAction::EraserDown(point) => {
-                if self
-                    .draw
-                    .drawing_shown_mut(&mut self.ctx)
-                    .begin_erasing(point)
-                {
-                    self.draw.drawing_changed(&mut self.ctx);
+            (DrawAction::EraserDown(point), _) => {
+                draw.forget_closed_images();
+                if draw.drawing_shown_mut(ctx).begin_erasing(point) {
+                    draw.drawing_changed(ctx);
                 }
             }
-            DrawAction::PenPressure(pressure) => {
-                self.draw.drawing_shown_mut(&mut self.ctx).press(pressure);
-            }
-            DrawAction::PenMove(point) => {
-                if self.draw.drawing_shown_mut(&mut self.ctx).extend(point) {
-                    self.draw.drawing_changed(&mut self.ctx);
+            (DrawAction::PenMove(point), _) => {
+                if draw.drawing_shown_mut(ctx).extend(point) {
+                    draw.drawing_changed(ctx);
                 }
             }
-            DrawAction::PenUp => {
-                self.draw.drawing_shown_mut(&mut self.ctx).end();
-                self.draw.put_eraser_away_if_empty(&mut self.ctx);
+            (DrawAction::PenScale(scale), _) => draw.drawing_shown_mut(ctx).scale = scale,
+            (DrawAction::PenPressure(pressure), _) => draw.drawing_shown_mut(ctx).press(pressure),
+            (DrawAction::PenUp, _) => {
+                draw.drawing_shown_mut(ctx).end();
+                draw.put_eraser_away_if_empty(ctx);
             }
-            DrawAction::Undo => {
-                if !self.ctx.draws_several() {
+            (DrawAction::ChooseTool(tool), _) => {
+                draw.drawing_shown_mut(ctx).end();
+                draw.tool = tool;
+                draw.put_eraser_away_if_empty(ctx);
+            }
+            (DrawAction::Undo, canvas) => {
+                if draw.undo_image(ctx) {
+                    return;
+                }
+                if canvas == Canvas::One {
                     self.undo_just_kept();
                 }
-                self.draw.drawing_shown_mut(&mut self.ctx).undo();
+                self.draw.drawing_shown_mut(&self.ctx).undo();
                 self.draw.drawing_changed(&mut self.ctx);
             }
-            DrawAction::Redo => {
-                self.draw.drawing_shown_mut(&mut self.ctx).redo();
-                self.draw.drawing_changed(&mut self.ctx);
+            (DrawAction::Redo, _) => {
+                if !draw.redo_image(ctx) {
+                    draw.drawing_shown_mut(ctx).redo();
+                    draw.drawing_changed(ctx);
+                }
             }
-            DrawAction::ClearDrawing if self.ctx.draws_several() => {
-                self.draw.number.drawing.clear();
-                self.draw.drawing_changed(&mut self.ctx);
+            (DrawAction::ClearDrawing, Canvas::One) => draw.clear_drawing(ctx),
+            (DrawAction::ClearDrawing, Canvas::Several) => {
+                draw.several.drawing.clear();
+                draw.drawing_changed(ctx);
             }
-            DrawAction::ClearDrawing => self.draw.clear_drawing(&mut self.ctx),
-            DrawAction::RestoreDrawing(index) => self.draw.restore_drawing(&mut self.ctx, index),
-            DrawAction::SetPen(pen) => {
-                (self.draw.drawing.pen, self.draw.number.drawing.pen) = (pen, pen);
-                self.draw.drawing_changed(&mut self.ctx);
+            (DrawAction::ClearDrawing, Canvas::Image) => draw.clear_images(ctx),
+            (DrawAction::RestoreDrawing(index), _) => {
+                if let Some(recent) = draw.recent_drawings.take(index) {
+                    draw.put_digit(ctx, &recent.ink);
+                }
             }
-            DrawAction::ChooseCanvas { several } => self.draw.choose_canvas(&mut self.ctx, several),
-            DrawAction::ChooseDigit(index) => self.draw.choose_digit(index),
-            DrawAction::ShowSteps(shown) => self.ctx.settings.steps_shown = shown,
-            DrawAction::SwitchStep { step, on } => self.draw.switch_step(&mut self.ctx, step, on),
-            DrawAction::RestoreSteps => self.draw.restore_steps(&mut self.ctx),
-            DrawAction::CopyImage => self.copy_image(),
-            DrawAction::SaveImage => self.draw.save_image(&mut self.ctx),
-            DrawAction::OpenInDraw => {
+            (DrawAction::SetPen(pen), _) => {
+                (draw.one.drawing.pen, draw.several.drawing.pen) = (pen, pen);
+                draw.drawing_changed(ctx);
+            }
+            (DrawAction::ChooseCanvas { several }, _) => draw.choose_canvas(ctx, several),
+            (DrawAction::ChooseDigit(index), _) => draw.choose_digit(ctx, index),
+            (DrawAction::ShowSteps(shown), _) => ctx.settings.steps_shown = shown,
+            (DrawAction::SwitchStep { step, on }, _) => draw.switch_step(ctx, step, on),
+            (DrawAction::RestoreSteps, _) => draw.restore_steps(ctx),
+            (DrawAction::CopyImage, _) => self.copy_image(),
+            (DrawAction::SaveImage, _) => draw.save_image(ctx),
+            (DrawAction::OpenInDraw, _) => {
                 let endings = [&IMAGE_ENDINGS[..], &INK_ENDINGS].concat();
-                self.ctx.ask_for_file(
+                ctx.ask_for_file(
                     "Open an image or a drawing",
                     "Images and drawings",
                     &endings,
                     Purpose::OpenInDraw,
                 );
             }
-            DrawAction::PasteImage { size, pixels } => self.ctx.paste_image(size, pixels),
-            DrawAction::UseModel(model) => self.ctx.use_model(model),
-            DrawAction::DrawWith(model) => {
-                self.ctx.use_model(model);
-                self.ctx.show(Screen::Draw);
+            (DrawAction::PasteImage { size, pixels }, _) => ctx.paste_image(size, pixels),
+            (DrawAction::UseModel(model), _) => ctx.use_model(model),
+            (DrawAction::DrawWith(model), _) => {
+                ctx.use_model(model);
+                ctx.show(Screen::Draw);
             }
-            DrawAction::ChooseInferenceDevice(choice) => self.choose_inference_device(choice),
-            DrawAction::SaveDrawing => {
-                if let Some(text) = self.draw.drawing_shown(&self.ctx).json() {
-                    self.ctx.ask_for_new_file(
+            (DrawAction::ChooseInferenceDevice(choice), _) => self.choose_inference_device(choice),
+            (DrawAction::SaveDrawing, _) => {
+                if let Some(text) = draw.drawing_shown(ctx).json() {
+                    ctx.ask_for_new_file(
                         "Save the drawing",
                         "drawing.ink.json",
                         Purpose::Save(text.into_bytes()),

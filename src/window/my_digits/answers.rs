@@ -1,11 +1,9 @@
 //! What the model in use makes of the drawings: asked for a few at a time, while they are shown.
 
 use super::{MyDigitsView, MyDrawing};
-use crate::problem::Problem;
-use crate::protocol::Command;
+use crate::protocol::{Command, Question};
 use crate::records::DrawingAnswer;
 use crate::window::App;
-use crate::window::Ctx;
 use crate::window::action::Screen;
 
 /// Drawings in one request: recognized in a few hundredths of a second.
@@ -80,28 +78,19 @@ impl App {
         if !drawings.is_empty() {
             let request = self.ctx.next_id();
             self.my_digits.asked = Some((request, lines));
-            self.ctx.send(Command::ClassifyAll { request, drawings });
+            self.ctx.send(Command::Read {
+                request,
+                what: Question::Drawings(drawings),
+            });
         }
     }
 }
 
 impl MyDigitsView {
-    pub(in crate::window) fn on_answers(
-        &mut self,
-        ctx: &mut Ctx,
-        request: u64,
-        answers: Result<Vec<DrawingAnswer>, Problem>,
-    ) {
-        let Some((_, lines)) = self.asked.take_if(|(asked, _)| *asked == request) else {
-            return;
-        };
-        match answers {
-            Ok(answers) => self.answers.extend(lines.into_iter().zip(answers)),
-            Err(problem) => {
-                // Asked again at once, it would fail again.
-                self.asked = Some((request, lines));
-                ctx.show_problem(&problem);
-            }
+    /// A request that failed stays asked: asked again at once, it would fail again.
+    pub(in crate::window) fn on_answers(&mut self, request: u64, answers: Vec<DrawingAnswer>) {
+        if let Some((_, lines)) = self.asked.take_if(|(asked, _)| *asked == request) {
+            self.answers.extend(lines.into_iter().zip(answers));
         }
     }
 }

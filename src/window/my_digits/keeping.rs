@@ -5,7 +5,7 @@ use crate::data::my_digits::{Edit, KeptDrawing};
 use crate::records::Prediction;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::draw::Draw;
+use crate::window::draw::{Canvas, Draw};
 
 impl MyDigitsView {
     /// Something else is drawn: what was kept before stays as it is.
@@ -26,7 +26,7 @@ impl App {
         else {
             return;
         };
-        let Some(kept) = KeptDrawing::new(&self.draw.drawing.ink(), digit) else {
+        let Some(kept) = KeptDrawing::new(&self.draw.one.drawing.ink(), digit) else {
             return;
         };
         self.my_digits.change_my_digits(
@@ -75,7 +75,7 @@ impl App {
     pub fn just_kept(&self) -> Option<u8> {
         self.my_digits
             .just_kept
-            .filter(|_| self.draw.drawing.strokes().is_empty())
+            .filter(|_| self.draw.one.drawing.strokes().is_empty())
     }
 }
 
@@ -93,9 +93,9 @@ impl Draw {
 
     /// True if there is a drawing to keep on the canvas.
     pub fn can_keep(&self, ctx: &Ctx) -> bool {
-        self.image_shown(ctx).is_none()
-            && !self.drawing.strokes().is_empty()
-            && !self.drawing.pen_down()
+        self.canvas(ctx) != Canvas::Image
+            && !self.one.drawing.strokes().is_empty()
+            && !self.one.drawing.pen_down()
     }
 }
 

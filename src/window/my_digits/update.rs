@@ -49,17 +49,14 @@ impl App {
                 self.my_digits.delete_kept(&mut self.ctx, *drawing);
             }
             MyDigitsAction::DrawKept(drawing) => {
-                self.ctx.settings.several_digits = false;
-                self.draw.keep_drawing();
-                self.draw.drawing.put(&drawing.ink);
-                self.draw.drawing_changed(&mut self.ctx);
+                self.draw.put_digit(&mut self.ctx, &drawing.ink);
                 self.ctx.show(Screen::Draw);
             }
             MyDigitsAction::UndoKept => {
                 if !self.undo_just_kept() {
                     self.my_digits.undo_kept(&mut self.ctx);
                 } else if self.ctx.screen == Screen::Draw {
-                    self.draw.drawing.undo();
+                    self.draw.one.drawing.undo();
                     self.draw.drawing_changed(&mut self.ctx);
                 }
             }

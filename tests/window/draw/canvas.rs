@@ -5,7 +5,7 @@ use eframe::egui::{
     TouchPhase, vec2,
 };
 use egui_kittest::kittest::Queryable;
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Answer, Command, Event, Question};
 use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
 use inkling::window::{Action, CANVAS, Screen, Tool};
 
@@ -43,9 +43,13 @@ fn a_stroke_is_read_and_the_verdict_told() {
         serve(&mut harness);
         let heard = &harness.state().engine.heard;
         assert!(
-            heard
-                .iter()
-                .any(|command| matches!(command, Command::Classify { .. })),
+            heard.iter().any(|command| matches!(
+                command,
+                Command::Read {
+                    what: Question::Drawing { .. },
+                    ..
+                }
+            )),
             "{panel:?}: {heard:?}"
         );
         assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
@@ -60,7 +64,7 @@ fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let points = across(&harness, 40);
     stroke(&mut harness, &points, true);
-    let strokes = harness.app().draw.drawing.strokes();
+    let strokes = harness.app().draw.one.drawing.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 40));
     let (first, last) = (strokes[0].points[0], strokes[0].points[39]);
     for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
@@ -81,7 +85,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         true,
     );
     assert_eq!(
-        harness.app().draw.drawing.strokes()[0].points.last(),
+        harness.app().draw.one.drawing.strokes()[0].points.last(),
         Some(&[CANVAS, CANVAS])
     );
     stroke(
@@ -89,7 +93,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         &[rect.right_center() + vec2(30.0, 0.0), rect.center()],
         true,
     );
-    assert_eq!(harness.app().draw.drawing.strokes().len(), 1);
+    assert_eq!(harness.app().draw.one.drawing.strokes().len(), 1);
 }
 
 fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
@@ -122,7 +126,7 @@ fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
         harness.input_mut().events.push(event);
         harness.step();
     }
-    let strokes = harness.app().draw.drawing.strokes();
+    let strokes = harness.app().draw.one.drawing.strokes();
     let wanted = [
         [140.0, 40.0],
         [0.0, 110.0],
@@ -177,7 +181,7 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ]);
     harness.input_mut().events.extend(events);
     harness.step();
-    let strokes = harness.app().draw.drawing.strokes();
+    let strokes = harness.app().draw.one.drawing.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 4));
     assert_eq!(strokes[0].pressures, [0.25, 0.5, 0.5, 1.0]);
     // A touch that the system takes away ends the stroke.
@@ -190,8 +194,8 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ];
     harness.input_mut().events.extend(events);
     harness.step();
-    assert_eq!(harness.app().draw.drawing.strokes()[1].points.len(), 1);
-    assert!(!harness.app().draw.drawing.pen_down());
+    assert_eq!(harness.app().draw.one.drawing.strokes()[1].points.len(), 1);
+    assert!(!harness.app().draw.one.drawing.pen_down());
 }
 
 #[test]
@@ -308,7 +312,7 @@ fn a_digit_can_be_drawn_without_a_pointer() {
     serve(&mut harness);
     assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
     assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
-    let strokes = harness.app().draw.drawing.strokes();
+    let strokes = harness.app().draw.one.drawing.strokes();
     let (first, last) = (
         strokes[0].points[0],
         strokes[0].points[strokes[0].points.len() - 1],
@@ -573,17 +577,17 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
         Some("empty")
     );
     draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
-    let strokes = window.app().draw.drawing.strokes().to_vec();
+    let strokes = window.app().draw.one.drawing.strokes().to_vec();
     window.click("Recent drawing: 1, 96 % sure");
     assert_eq!(
-        window.app().draw.drawing.strokes()[0].points[0],
+        window.app().draw.one.drawing.strokes()[0].points[0],
         [140.0, 40.0],
         "the first one is back"
     );
     window.get_by_label("Recent drawing: 1, 96 % sure");
     window.click("Undo");
     assert_eq!(
-        window.app().draw.drawing.strokes(),
+        window.app().draw.one.drawing.strokes(),
         strokes,
         "bringing one back can be undone"
     );
@@ -664,17 +668,16 @@ fn the_titles_of_digits_side_by_side_do_not_overlap() {
         // The second request is made when the first is answered.
         for _ in 0..2 {
             for command in harness.state_mut().engine.listen() {
-                if let Command::ReadNumber {
+                if let Command::Read {
                     request,
-                    ink,
-                    steps,
+                    what: Question::Number { ink, steps },
                 } = command
                 {
                     let mut digits = digits(&ink, &steps);
                     digits[0].prediction.is_digit = false;
-                    harness.state_mut().engine.send(Event::NumberRead {
+                    harness.state_mut().engine.send(Event::Read {
                         request,
-                        digits: Ok(digits),
+                        answer: Ok(Answer::Number(digits)),
                     });
                 }
             }

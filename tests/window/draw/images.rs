@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use image::{GrayImage, Luma};
 use inkling::ink::{Framing, StageImage, Step, read_writing_file};
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Command, Event, Question};
 use inkling::records::ModelInfo;
 use inkling::window::{Action, App, Screen};
 
@@ -31,7 +31,10 @@ fn eleven(folder: &Path) -> PathBuf {
 fn candidates(engine: &mut FakeEngine) -> Option<Vec<inkling::ink::CandidateImage>> {
     engine.serve();
     engine.heard.iter().rev().find_map(|command| match command {
-        Command::ReadCandidates { candidates, .. } => Some(candidates.clone()),
+        Command::Read {
+            what: Question::Candidates(candidates),
+            ..
+        } => Some(candidates.clone()),
         _ => None,
     })
 }
@@ -39,7 +42,7 @@ fn candidates(engine: &mut FakeEngine) -> Option<Vec<inkling::ink::CandidateImag
 /// Waits until the image was read.
 fn until_read(app: &mut App, engine: &mut FakeEngine, digits: usize) {
     let start = std::time::Instant::now();
-    while app.draw.number.digits().len() != digits {
+    while app.draw.digits(&app.ctx).len() != digits {
         assert!(start.elapsed().as_secs() < 30, "{:?}", app.ctx.notices);
         std::thread::sleep(std::time::Duration::from_millis(5));
         app.poll();
@@ -105,7 +108,7 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Show(Screen::Draw));
     app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
     app.apply(Action::Draw(DrawAction::PenUp));
-    let drawn = app.draw.drawing.ink();
+    let drawn = app.draw.one.drawing.ink();
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     // Nothing is drawn, erased or kept behind it.
@@ -114,17 +117,17 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Draw(DrawAction::PenUp));
     app.apply(Action::Draw(DrawAction::EraserDown([50.0, 50.0])));
     app.apply(Action::Draw(DrawAction::PenUp));
-    assert!(!app.draw.can_keep(&app.ctx) && app.draw.drawing.ink() == drawn);
+    assert!(!app.draw.can_keep(&app.ctx) && app.draw.one.drawing.ink() == drawn);
     app.apply(Action::Draw(DrawAction::Undo));
     assert!(
-        app.draw.image_shown(&app.ctx).is_none() && app.draw.drawing.ink() == drawn,
+        app.draw.image_shown(&app.ctx).is_none() && app.draw.one.drawing.ink() == drawn,
         "the image is taken back, not the drawing"
     );
     app.apply(Action::Draw(DrawAction::Redo));
     until_read(&mut app, &mut engine, 2);
     assert!(app.draw.image_shown(&app.ctx).is_some());
     app.apply(Action::Draw(DrawAction::ClearDrawing));
-    assert!(app.draw.image_shown(&app.ctx).is_none() && app.draw.drawing.ink() == drawn);
+    assert!(app.draw.image_shown(&app.ctx).is_none() && app.draw.one.drawing.ink() == drawn);
     app.apply(Action::Draw(DrawAction::Undo));
     assert!(
         app.draw.image_shown(&app.ctx).is_some(),
@@ -135,7 +138,7 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Draw(DrawAction::PenUp));
     app.apply(Action::Draw(DrawAction::Undo));
     assert!(
-        app.draw.image_shown(&app.ctx).is_none() && app.draw.drawing.ink() == drawn,
+        app.draw.image_shown(&app.ctx).is_none() && app.draw.one.drawing.ink() == drawn,
         "a stroke is undone before anything else"
     );
 }
@@ -159,9 +162,9 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
             app.poll();
             engine.serve();
             let last = app.draw.stages().last().map(|stage| stage.image.clone());
-            let read = app.draw.number.chosen().map(|chosen| {
+            let read = app.draw.chosen(&app.ctx).map(|chosen| {
                 StageImage::Model(Box::new(
-                    app.draw.number.digits()[chosen].prediction.image.clone(),
+                    app.draw.digits(&app.ctx)[chosen].prediction.image.clone(),
                 ))
             });
             if last == read {
@@ -171,7 +174,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         panic!("the last image is not the one that was read");
     };
     follow(&mut app, &mut engine);
-    let before = app.draw.number.digits()[1].prediction.image.clone();
+    let before = app.draw.digits(&app.ctx)[1].prediction.image.clone();
     app.apply(Action::Draw(DrawAction::SwitchStep {
         step: Step::Scaling,
         on: false,
@@ -188,8 +191,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         engine.serve();
         if app
             .draw
-            .number
-            .digits()
+            .digits(&app.ctx)
             .last()
             .is_some_and(|digit| digit.prediction.image != before)
         {
@@ -197,7 +199,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         }
     }
     assert_ne!(
-        app.draw.number.digits()[1].prediction.image,
+        app.draw.digits(&app.ctx)[1].prediction.image,
         before,
         "the verdict is of what is shown"
     );

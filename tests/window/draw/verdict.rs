@@ -2,13 +2,13 @@
 
 use inkling::ink::Image;
 use inkling::notices::verdict::{NumberVerdict, Verdict, whole_percent};
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Answer, Command, Event, Question};
 use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
 use inkling::run_config::{
     Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
 };
 use inkling::window::verdict::{model_facts, model_sentence};
-use inkling::window::{Action, Phase, RunView};
+use inkling::window::{Action, Phase, RunView, Screen};
 
 use crate::fake_engine;
 use crate::fake_engine::app;
@@ -219,9 +219,10 @@ fn classes_that_are_no_digits_are_called_by_their_names() {
 
 fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
     let of = |command: &Command| match command {
-        Command::Classify { request, ink, .. } => {
-            Some((*request, ink.strokes.iter().map(Vec::len).sum()))
-        }
+        Command::Read {
+            request,
+            what: Question::Drawing { ink, .. },
+        } => Some((*request, ink.strokes.iter().map(Vec::len).sum())),
         _ => None,
     };
     commands.iter().filter_map(of).collect()
@@ -240,10 +241,10 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
         1,
         "only the first goes out while nothing is answered"
     );
-    let ink = app.draw.drawing.ink();
-    let answer = |request| Event::Classified {
+    let ink = app.draw.one.drawing.ink();
+    let answer = |request| Event::Read {
         request,
-        prediction: Ok(Box::new(fake_engine::prediction(&ink))),
+        answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
     };
     engine.send(answer(asked[0].0));
     app.poll();
@@ -256,13 +257,36 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
 }
 
 #[test]
+fn a_drawing_is_read_also_when_the_other_canvas_is_drawn_on_before_it_was() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Show(Screen::Draw));
+    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(Action::Draw(DrawAction::ChooseCanvas { several: true }));
+    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    let mut asked = engine.listen();
+    asked.retain(|command| matches!(command, Command::Read { .. }));
+    assert_eq!(asked.len(), 1, "an engine at work looks only at the latest");
+    app.serve(&mut engine);
+    assert!(app.draw.digits(&app.ctx).is_empty());
+    let ink = app.draw.one.drawing.ink();
+    engine.send(Event::Read {
+        request: classified(&asked)[0].0,
+        answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
+    });
+    app.poll();
+    app.serve(&mut engine);
+    assert!(app.draw.prediction().is_some());
+    assert_eq!(app.draw.digits(&app.ctx).len(), 1);
+}
+
+#[test]
 fn answers_to_requests_never_made_are_dropped() {
     let (mut app, mut engine) = app();
     app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
-    let ink = app.draw.drawing.ink();
-    app.on_event(Event::Classified {
+    let ink = app.draw.one.drawing.ink();
+    app.on_event(Event::Read {
         request: 4711,
-        prediction: Ok(Box::new(fake_engine::prediction(&ink))),
+        answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
     });
     assert!(app.draw.prediction().is_none());
     app.serve(&mut engine);

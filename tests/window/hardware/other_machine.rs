@@ -4,8 +4,7 @@ use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::problem::Message;
-use inkling::protocol::EngineExit;
-use inkling::protocol::{Command, Event, Job};
+use inkling::protocol::{Command, EngineExit, Event, Job, Question};
 use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
 use inkling::run_config::{DeviceChoice, ExportFormat, Precision};
 use inkling::window::{Action, App, MachineAction, ReachState, Screen, SearchAction, SearchKind};
@@ -153,9 +152,15 @@ fn drawings_that_are_kept_are_recognized_elsewhere_only_if_they_may_be_sent() {
     on_gpu_box(&mut window, &home);
     engine.serve();
     let asked = |commands: &[Command]| {
-        commands
-            .iter()
-            .any(|command| matches!(command, Command::ClassifyAll { .. }))
+        commands.iter().any(|command| {
+            matches!(
+                command,
+                Command::Read {
+                    what: Question::Drawings(_),
+                    ..
+                }
+            )
+        })
     };
     window.apply(Action::Show(Screen::MyDigits));
     window.until(|app| app.my_digits.drawings().len() == 3);

@@ -295,8 +295,7 @@ pub fn image(
             |[x, y, w, h]: [f32; 4]| (x..=x + w).contains(&at.x) && (y..=y + h).contains(&at.y);
         if let Some(index) = app
             .draw
-            .number
-            .digits()
+            .digits(&app.ctx)
             .iter()
             .position(|digit| hit(digit.bounds))
         {
@@ -325,7 +324,7 @@ fn describe(ui: &Ui, image: &OpenImage, app: &App, response: &Response, place: R
     let at = Align2::LEFT_BOTTOM.anchor_size(place.left_bottom() + vec2(8.0, -6.0), text.size());
     style::floating_box(ui.painter(), at.expand2(vec2(4.0, 2.0)), palette);
     ui.painter().galley(at.min, text, palette.ink);
-    let digits = app.draw.number.digits().len();
+    let digits = app.draw.digits(&app.ctx).len();
     style::describe(
         response,
         Role::Image,

@@ -17,7 +17,7 @@ use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalised;
 use crate::window::style::image_sheet::ImageSheet;
-use crate::window::{Action, App, CANVAS, WIDE_CANVAS, style};
+use crate::window::{Action, App, CANVAS, Canvas, WIDE_CANVAS, style};
 
 /// From this height on, in points, the time that recognition took stands beside the image that the
 /// model sees.
@@ -83,7 +83,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 actions,
             );
             if app.ctx.draws_several() {
-                let drawing = &app.draw.number.drawing;
+                let drawing = &app.draw.several.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
                 number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
                 number::digits(ui, app, &mut view.number, actions);
@@ -135,7 +135,7 @@ pub fn show_compact(
     });
     canvas::show(
         ui,
-        &app.draw.drawing,
+        &app.draw.one.drawing,
         &app.ctx.classes(),
         app.draw.tool,
         &mut view.canvas,
@@ -168,6 +168,7 @@ fn prediction_column(
     actions: &mut Vec<Action>,
 ) {
     let reading = app.draw.prediction_shown(&app.ctx);
+    let canvas = app.draw.canvas(&app.ctx);
     verdict::model_choice(ui, app, actions);
     verdict::device(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
@@ -188,23 +189,18 @@ fn prediction_column(
     };
     match &app.ctx.collection {
         Some(collection) => keep::prompt(ui, collection, reading, size),
-        None if app.draw.image_shown(&app.ctx).is_some() && app.draw.number.digits().is_empty() => {
+        None if canvas == Canvas::Image && app.draw.digits(&app.ctx).is_empty() => {
             ui.label(RichText::new("No digit was found in this image").weak());
         }
-        None if app.ctx.draws_several()
-            || app.draw.number.digits().len() > 1 && app.draw.image_shown(&app.ctx).is_some() =>
-        {
+        None if app.ctx.draws_several() || app.draw.digits(&app.ctx).len() > 1 => {
             number::verdict(ui, app, size);
         }
-        None => match app
-            .just_kept()
-            .filter(|_| app.draw.image_shown(&app.ctx).is_none())
-        {
+        None => match app.just_kept().filter(|_| canvas == Canvas::One) {
             Some(digit) => keep::kept(ui, digit, size, actions),
             None => verdict::verdict(ui, reading, &app.ctx.classes(), size),
         },
     }
-    if !app.draw.reads_several(&app.ctx) {
+    if canvas == Canvas::One {
         keep::row(ui, app, actions);
     }
     if app.ctx.settings.steps_shown {

@@ -40,8 +40,8 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
         Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale)
             .expand(reach + 3.0)
     };
-    let boxes: Vec<Rect> = app.draw.number.digits().iter().map(around).collect();
-    for (index, (digit, &around)) in app.draw.number.digits().iter().zip(&boxes).enumerate() {
+    let boxes: Vec<Rect> = app.draw.digits(&app.ctx).iter().map(around).collect();
+    for (index, (digit, &around)) in app.draw.digits(&app.ctx).iter().zip(&boxes).enumerate() {
         let (color, title, short) = match Verdict::of(&digit.prediction) {
             verdict if digit.prediction.is_digit => (palette.accent, verdict.title(), None),
             verdict => {
@@ -49,7 +49,7 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
                 (ui.visuals().weak_text_color(), title, Some("?"))
             }
         };
-        let line = if app.draw.number.chosen() == Some(index) {
+        let line = if app.draw.chosen(&app.ctx) == Some(index) {
             2.5
         } else {
             1.0
@@ -112,7 +112,7 @@ fn free_width(left: f32, top: f32, boxes: &[Rect]) -> f32 {
 /// Draws the digits from left to right, each as the model saw it and with its verdict; a click
 /// shows its probabilities.
 pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<Action>) {
-    let digits = app.draw.number.digits();
+    let digits = app.draw.digits(&app.ctx);
     ui.add_space(style::GAP / 2.0);
     style::section(ui, "Digits");
     if digits.is_empty() {
@@ -168,7 +168,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
                     };
                     let tile =
                         image_sheet::tile(ui, sheet, index, side, [&title, &detail], &spoken);
-                    if app.draw.number.chosen() == Some(index) {
+                    if app.draw.chosen(&app.ctx) == Some(index) {
                         let image = Rect::from_min_size(tile.rect.min, Vec2::splat(side));
                         style::outline(
                             ui.painter(),
@@ -187,7 +187,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
 /// The number in type of this `size`, or smaller where it is long; screen readers announce its
 /// changes.
 pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
-    let digits = app.draw.number.digits();
+    let digits = app.draw.digits(&app.ctx);
     let palette = style::palette(ui);
     let verdict = NumberVerdict::of(digits);
     let width = ui.available_width();

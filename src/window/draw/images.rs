@@ -4,14 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::reading::Reading;
+use super::{Canvas, Draw};
 use crate::ink::{CandidateImage, Framing, InkError, SourceImage, Stage, Steps, Writing};
-use crate::protocol::Command;
 use crate::records::ModelInfo;
-use crate::window::Ctx;
-use crate::window::DrawAction;
-use crate::window::Screen;
-use crate::window::action::Action;
-use crate::window::draw::Draw;
+use crate::window::{Ctx, Screen};
 
 /// What errors call an image from the clipboard.
 const PASTED: &str = "the image on the clipboard";
@@ -33,15 +30,16 @@ pub struct OpenImages {
     undone: Vec<Arc<OpenImage>>,
     /// Those that Clear closed, for Undo, until the canvas changes.
     cleared: Vec<Arc<OpenImage>>,
-    /// What was found in the one that is shown.
-    reading: Option<Arc<ImageReading>>,
+    /// What was found in the one that is shown, and what was read of that.
+    prepared: Option<Arc<PreparedImage>>,
+    pub(super) reading: Reading,
     /// True while one is being looked at on another thread.
     preparing: bool,
 }
 
 /// What was found in an image with some steps.
 #[derive(Debug)]
-pub struct ImageReading {
+pub(super) struct PreparedImage {
     pub image: u64,
     pub steps: Steps,
     /// What of the image models are shown.
@@ -71,89 +69,81 @@ impl Draw {
     }
 
     /// What was found in the image that is shown, with the steps that are carried out.
-    pub(in crate::window) fn image_reading(&self, ctx: &Ctx) -> Option<&Arc<ImageReading>> {
+    pub(super) fn prepared_image(&self, ctx: &Ctx) -> Option<&Arc<PreparedImage>> {
         let wanted = (
             self.image_shown(ctx)?.id,
             self.steps_in_use(ctx),
             ctx.framing(),
         );
         self.images
-            .reading
+            .prepared
             .as_ref()
-            .filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
+            .filter(|prepared| (prepared.image, prepared.steps, prepared.framing) == wanted)
     }
 
-    pub(in crate::window) fn on_image_opened(
-        &mut self,
-        ctx: &mut Ctx,
-        name: String,
-        source: SourceImage,
-    ) {
+    fn on_image_opened(&mut self, ctx: &mut Ctx, name: String, source: SourceImage) {
         let id = ctx.next_id();
         ctx.show(Screen::Draw);
         self.drawing_shown_mut(ctx).end();
         self.images
             .open
             .push(Arc::new(OpenImage { id, name, source }));
-        (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
+        self.forget_closed_images();
         self.images_changed(ctx);
     }
 
-    /// What a person does to the canvas is done to the image that lies over it; true if that was
-    /// all.
-    pub(in crate::window) fn apply_to_image(&mut self, ctx: &mut Ctx, action: &Action) -> bool {
-        let shown = self.image_shown(ctx).is_some();
-        match action {
-            Action::Draw(DrawAction::Undo) if shown => {
-                self.images.undone.extend(self.images.open.pop());
-                self.images_changed(ctx);
-            }
-            Action::Draw(DrawAction::Undo)
-                if !self.images.cleared.is_empty() && ctx.screen == Screen::Draw =>
-            {
-                self.images.open = std::mem::take(&mut self.images.cleared);
-                self.images_changed(ctx);
-            }
-            Action::Draw(DrawAction::Redo)
-                if !self.images.undone.is_empty() && ctx.screen == Screen::Draw =>
-            {
-                self.images.open.extend(self.images.undone.pop());
-                self.images_changed(ctx);
-            }
-            Action::Draw(DrawAction::ClearDrawing) if shown => {
-                self.images.undone.clear();
-                self.images.cleared = std::mem::take(&mut self.images.open);
-                self.images_changed(ctx);
-            }
-            // There is nothing to draw on.
-            Action::Draw(
-                DrawAction::PenDown(_)
-                | DrawAction::EraserDown(_)
-                | DrawAction::PenMove(_)
-                | DrawAction::SaveDrawing,
-            ) if shown => {}
-            Action::Draw(DrawAction::PenDown(_) | DrawAction::EraserDown(_)) => {
-                (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
-                return false;
-            }
-            _ => return false,
+    /// The canvas changed: images that were closed do not come back.
+    pub(super) fn forget_closed_images(&mut self) {
+        (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
+    }
+
+    /// Takes away the image that is shown, or brings those back that were cleared; false where there
+    /// are none.
+    pub(super) fn undo_image(&mut self, ctx: &mut Ctx) -> bool {
+        let canvas = self.canvas(ctx);
+        let images = &mut self.images;
+        if canvas == Canvas::Image {
+            images.undone.extend(images.open.pop());
+        } else if !images.cleared.is_empty() && ctx.screen == Screen::Draw {
+            images.open = std::mem::take(&mut images.cleared);
+        } else {
+            return false;
         }
+        self.images_changed(ctx);
         true
+    }
+
+    /// Opens the image again that was taken back last; false where there is none.
+    pub(super) fn redo_image(&mut self, ctx: &mut Ctx) -> bool {
+        let images = &mut self.images;
+        let redone = !images.undone.is_empty() && ctx.screen == Screen::Draw;
+        if redone {
+            images.open.extend(images.undone.pop());
+            self.images_changed(ctx);
+        }
+        redone
+    }
+
+    /// Closes all images.
+    pub(super) fn clear_images(&mut self, ctx: &mut Ctx) {
+        self.images.undone.clear();
+        self.images.cleared = std::mem::take(&mut self.images.open);
+        self.images_changed(ctx);
     }
 
     /// Another image is shown, or none.
     fn images_changed(&mut self, ctx: &mut Ctx) {
-        self.number.forget();
-        if self.image_shown(ctx).is_some() {
+        self.forget_reading(ctx, Canvas::Image);
+        if self.canvas(ctx) == Canvas::Image {
             self.prepare_image(ctx);
         } else {
-            self.images.reading = None;
+            self.images.prepared = None;
             self.drawing_changed(ctx);
         }
     }
 
     /// Looks at the image that is shown on another thread, with the steps that are carried out.
-    pub(in crate::window) fn prepare_image(&mut self, ctx: &mut Ctx) {
+    pub(super) fn prepare_image(&mut self, ctx: &mut Ctx) {
         let Some(image) = self.image_shown(ctx).cloned() else {
             return;
         };
@@ -166,7 +156,7 @@ impl Draw {
             move || {
                 let prepared = image.source.prepare(&steps, framing);
                 let candidates = prepared.writing.candidate_images();
-                Arc::new(ImageReading {
+                Arc::new(PreparedImage {
                     image: image.id,
                     steps,
                     framing,
@@ -175,34 +165,16 @@ impl Draw {
                     candidates,
                 })
             },
-            |app, reading| app.draw.on_image_prepared(&mut app.ctx, reading),
+            |app, prepared| app.draw.on_image_prepared(&mut app.ctx, prepared),
         );
     }
 
-    pub(in crate::window) fn on_image_prepared(
-        &mut self,
-        ctx: &mut Ctx,
-        reading: Arc<ImageReading>,
-    ) {
+    fn on_image_prepared(&mut self, ctx: &mut Ctx, prepared: Arc<PreparedImage>) {
         self.images.preparing = false;
-        self.images.reading = Some(reading);
-        if self.image_reading(ctx).is_some() {
+        self.images.prepared = Some(prepared);
+        if self.canvas(ctx) == Canvas::Image {
             self.recognize_again(ctx);
-        } else {
-            self.prepare_image(ctx);
         }
-    }
-
-    /// Sends what may be a digit in the image to the engine.
-    pub(in crate::window) fn read_image(&mut self, ctx: &mut Ctx, request: u64) {
-        let candidates = self
-            .image_reading(ctx)
-            .map(|reading| reading.candidates.clone())
-            .unwrap_or_default();
-        ctx.send(Command::ReadCandidates {
-            request,
-            candidates,
-        });
     }
 }
 

@@ -1,0 +1,255 @@
+//! Reading what is on the canvas: one request at a time, then the newest; stale answers are dropped.
+
+use std::ops::RangeInclusive;
+
+use super::{Canvas, Draw};
+use crate::protocol::{Answer, Command, Question};
+use crate::records::{DigitPrediction, JobId, ModelRef, Prediction};
+use crate::window::{App, Ctx};
+
+/// How often a drawing left alone is recognized anew while the model in use is being trained, in
+/// seconds of training: the longest where that takes more than one hundredth of the time.
+const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
+/// Recognizing a drawing anew is followed by at least this many times its own duration, within that
+/// range.
+const RECLASSIFY_REST: f32 = 100.0;
+
+/// What was read on a canvas. Each change of what is on it has a number, greater than those before;
+/// a request carries that of the change it follows.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    newest: u64,
+    /// The last change that was asked about.
+    asked: u64,
+    /// Answers to requests up to this one belong to a canvas that was emptied since.
+    emptied: u64,
+    answer: Option<(u64, Answer)>,
+    /// The digit whose probabilities are shown; the last one, unless another was chosen.
+    chosen: Option<usize>,
+}
+
+impl Reading {
+    /// What is on the canvas changed.
+    fn changed(&mut self, change: u64, empty: bool) {
+        self.newest = change;
+        if empty {
+            self.emptied = change;
+            self.answer = None;
+        }
+    }
+
+    /// True while what is on the canvas has changed since it was read.
+    fn is_behind(&self) -> bool {
+        let read = self.answer.as_ref().map_or(0, |(request, _)| *request);
+        self.newest > self.emptied.max(read)
+    }
+
+    /// The digits of writing with several, from left to right.
+    fn digits(&self) -> &[DigitPrediction] {
+        match &self.answer {
+            Some((_, Answer::Number(digits))) => digits,
+            _ => &[],
+        }
+    }
+
+    fn chosen(&self) -> Option<usize> {
+        let last = self.digits().len().checked_sub(1)?;
+        Some(self.chosen.map_or(last, |chosen| chosen.min(last)))
+    }
+
+    /// The newest prediction of the drawing, or of the digit that was chosen.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        match &self.answer {
+            Some((_, Answer::Drawing(prediction))) => Some(prediction),
+            _ => Some(&self.digits().get(self.chosen()?)?.prediction),
+        }
+    }
+
+    /// How long it took, in seconds.
+    fn duration(&self) -> f32 {
+        let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
+        match &self.answer {
+            Some((_, Answer::Drawing(prediction))) => seconds(prediction),
+            _ => self
+                .digits()
+                .iter()
+                .map(|digit| seconds(&digit.prediction))
+                .sum(),
+        }
+    }
+}
+
+impl App {
+    /// Pending requests will not be answered: the engine was replaced.
+    pub(in crate::window) fn forget_requests(&mut self) {
+        self.draw.asked = None;
+        self.my_digits.forget_request();
+    }
+}
+
+impl Draw {
+    const fn reading_mut(&mut self, canvas: Canvas) -> &mut Reading {
+        match canvas {
+            Canvas::One => &mut self.one.reading,
+            Canvas::Several => &mut self.several.reading,
+            Canvas::Image => &mut self.images.reading,
+        }
+    }
+
+    const fn reading_of(&self, canvas: Canvas) -> &Reading {
+        match canvas {
+            Canvas::One => &self.one.reading,
+            Canvas::Several => &self.several.reading,
+            Canvas::Image => &self.images.reading,
+        }
+    }
+
+    /// What was read on the canvas that is shown.
+    fn reading(&self, ctx: &Ctx) -> &Reading {
+        self.reading_of(self.canvas(ctx))
+    }
+
+    /// The digits that were read on the canvas that is shown, from left to right.
+    pub fn digits(&self, ctx: &Ctx) -> &[DigitPrediction] {
+        self.reading(ctx).digits()
+    }
+
+    /// The number of the digit whose probabilities are shown, from 0 on the left.
+    pub fn chosen(&self, ctx: &Ctx) -> Option<usize> {
+        self.reading(ctx).chosen()
+    }
+
+    /// The newest prediction of the drawing on the canvas for one digit.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        self.one.reading.prediction()
+    }
+
+    /// The newest prediction of the drawing on the canvas that is shown, or of the digit on it that
+    /// was chosen.
+    pub fn prediction_shown(&self, ctx: &Ctx) -> Option<&Prediction> {
+        self.reading(ctx).prediction()
+    }
+
+    /// True while what is on the canvas that is shown has changed since it was read.
+    pub fn is_behind(&self, ctx: &Ctx) -> bool {
+        self.reading(ctx).is_behind()
+    }
+
+    pub(super) fn choose_digit(&mut self, ctx: &Ctx, index: usize) {
+        self.reading_mut(self.canvas(ctx)).chosen = Some(index);
+    }
+
+    /// What was read belongs to something else.
+    pub(super) fn forget_reading(&mut self, ctx: &mut Ctx, canvas: Canvas) {
+        let change = ctx.next_id();
+        let reading = self.reading_mut(canvas);
+        reading.chosen = None;
+        reading.changed(change, true);
+    }
+
+    /// The drawing below the image, or on the canvas that is shown, changed.
+    pub(in crate::window) fn drawing_changed(&mut self, ctx: &mut Ctx) {
+        self.put_eraser_away_if_empty(ctx);
+        let canvas = ctx.drawing_canvas();
+        self.reading_mut(canvas).chosen = None;
+        self.read(ctx, canvas);
+    }
+
+    /// Recognizes what is on the canvas that is shown again: the model, its weights or the steps are
+    /// others. The digit that was chosen stays chosen.
+    pub(in crate::window) fn recognize_again(&mut self, ctx: &mut Ctx) {
+        let canvas = self.canvas(ctx);
+        if canvas == Canvas::Image && self.prepared_image(ctx).is_none() {
+            self.prepare_image(ctx);
+        } else if !self.is_canvas_empty(ctx) {
+            self.read(ctx, canvas);
+        }
+    }
+
+    fn read(&mut self, ctx: &mut Ctx, canvas: Canvas) {
+        let empty = match canvas {
+            Canvas::One => self.one.drawing.strokes().is_empty(),
+            Canvas::Several => self.several.drawing.strokes().is_empty(),
+            Canvas::Image => self
+                .prepared_image(ctx)
+                .is_none_or(|prepared| prepared.candidates.is_empty()),
+        };
+        let change = ctx.next_id();
+        self.reading_mut(canvas).changed(change, empty);
+        self.ask(ctx);
+    }
+
+    /// Asks about the canvas that is shown, or another that has changed since it was asked about,
+    /// unless a request is still to be answered.
+    fn ask(&mut self, ctx: &mut Ctx) {
+        if self.asked.is_some() {
+            return;
+        }
+        let Some(canvas) = [self.canvas(ctx), Canvas::One, Canvas::Several]
+            .into_iter()
+            .find(|canvas| {
+                let reading = self.reading_of(*canvas);
+                reading.newest > reading.asked.max(reading.emptied)
+            })
+        else {
+            return;
+        };
+        let what = match canvas {
+            Canvas::One => Question::Drawing {
+                ink: self.one.drawing.ink(),
+                steps: self.steps_for(ctx, &self.one.drawing),
+            },
+            Canvas::Several => Question::Number {
+                ink: self.several.drawing.ink(),
+                steps: self.steps_for(ctx, &self.several.drawing),
+            },
+            Canvas::Image => Question::Candidates(
+                self.prepared_image(ctx)
+                    .map(|prepared| prepared.candidates.clone())
+                    .unwrap_or_default(),
+            ),
+        };
+        let reading = self.reading_mut(canvas);
+        reading.asked = reading.newest;
+        let request = reading.newest;
+        self.asked = Some((request, canvas));
+        ctx.send(Command::Read { request, what });
+    }
+
+    /// A request was answered; `None` where that failed.
+    pub(in crate::window) fn on_answer(
+        &mut self,
+        ctx: &mut Ctx,
+        request: u64,
+        answer: Option<Answer>,
+    ) {
+        let Some((_, canvas)) = self.asked.take_if(|(asked, _)| *asked == request) else {
+            return;
+        };
+        let reading = self.reading_mut(canvas);
+        if let Some(answer) = answer
+            && request > reading.emptied
+        {
+            reading.answer = Some((request, answer));
+        }
+        self.ask(ctx);
+    }
+
+    /// Recognizes the drawing anew with the weights as they are now, so that one sees them learn.
+    pub(in crate::window) fn reclassify(&mut self, ctx: &mut Ctx, run: JobId, elapsed: f32) {
+        let interval = (self.reading(ctx).duration() * RECLASSIFY_REST)
+            .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
+        let learning = ctx
+            .model_in_use
+            .as_ref()
+            .is_some_and(|model| model.reference == ModelRef::Training(run));
+        if learning
+            && !self.is_canvas_empty(ctx)
+            && !self.is_behind(ctx)
+            && elapsed - self.classified_at >= interval
+        {
+            self.classified_at = elapsed;
+            self.recognize_again(ctx);
+        }
+    }
+}
