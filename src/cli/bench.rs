@@ -14,7 +14,7 @@ use crate::protocol::{EngineError, Event, Job, JobResult};
 use crate::records::benchmark::{BUSY, Effort, Machine, Measurement, StepConfig, Workload};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};
-use crate::text::table::{self, Cell, Line, Section};
+use crate::text::table::{self, Line, Section};
 use crate::text::visible;
 
 /// What to compare.
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(what) = arguments.compare {
         return compare(what, arguments.preset, &mut output);
     }
-    let engine = Engine::start(None, None, None)?;
+    let engine = Engine::start(DeviceChoice::Cpu, None)?;
     interrupt::install_handler();
     let effort = if arguments.quick {
         Effort::Quick
@@ -134,7 +134,7 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
             (bench::devices(&config, &usable), last)
         }
     };
-    let engine = Engine::start_for(device, None, None, None)?;
+    let engine = Engine::start(device, None)?;
     interrupt::install_handler();
     let (result, rows) = measure(
         &engine,
@@ -182,42 +182,29 @@ fn section(what: Comparison, rows: &[Measurement]) -> Section {
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
     let line = |(step_config, rate): (StepConfig, f64)| {
         let mark = if best(step_config) { "recommended" } else { "" };
-        let cells = [
+        Line::of([
             name(step_config),
             grouped(rate.round() as u64),
             format!("{:.2}×", rate / first),
             mark.to_owned(),
-        ]
-        .map(Cell::from)
-        .to_vec();
-        Line {
-            cells,
-            ..Line::default()
-        }
+        ])
     };
-    Section {
-        title: "Training steps",
-        about: "throughput over a few steps, also relative to the first row; recommended is the smallest batch size or the simplest device within \
-                5 % of the fastest"
-            .to_owned(),
-        columns: ["", "images/s", "", ""].map(str::to_owned).to_vec(),
-        lines: bench::rates(rows).map(line).collect(),
-        bars: "",
-    }
+    Section::plain(
+        "Training steps",
+        "throughput over a few steps, also relative to the first row; recommended is the smallest batch size or the simplest device within 5 % of the fastest",
+        ["", "images/s", "", ""],
+        bench::rates(rows).map(line).collect(),
+    )
 }
 
 /// "CPU, bf16, batch size 128, 2 threads".
 fn name(step_config: StepConfig) -> String {
-    let StepConfig {
-        device,
-        precision,
-        threads,
-        batch_size,
-    } = step_config;
     format!(
-        "{}, {precision}, batch size {batch_size}, {}",
-        device.label(),
-        count(u64::from(threads), "thread")
+        "{}, {}, batch size {}, {}",
+        step_config.device.label(),
+        step_config.precision,
+        step_config.batch_size,
+        count(u64::from(step_config.threads), "thread")
     )
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::model_file;
-use super::engine::{Engine, Update};
+use super::engine::{Engine, shown_by};
 use super::eval::OfDigit;
 use super::failure::Failure;
 use super::output::{Output, Progress};
@@ -18,7 +18,9 @@ use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, ModelRef};
-use crate::run_config::{DataSpec, EvaluationSplit, ModelKind, RunConfig, differing_settings};
+use crate::run_config::{
+    DataSpec, DeviceChoice, EvaluationSplit, ModelKind, RunConfig, differing_settings,
+};
 use crate::text::{table, visible};
 
 /// What all others are compared with: on the command line the order says it.
@@ -93,12 +95,7 @@ pub struct OfPair {
 
 /// Compares the models and prints what was found.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let Arguments {
-        runs,
-        data,
-        data_dir,
-        json,
-    } = arguments;
+    let runs = &arguments.runs;
     if !COMPARED_MODELS.contains(&runs.len()) {
         let problem = Problem::from(ComparisonError::Count { given: runs.len() });
         return Err(Failure::Usage(problem.to_string()));
@@ -107,28 +104,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .iter()
         .map(|path| model_file(path).map(ModelRef::File))
         .collect::<Result<Vec<_>, _>>()?;
-    let engine = Engine::start(data_dir, None, None)?;
-    let progress = Progress::new();
-    let compared = engine.run(
-        Job::CompareModels(ComparisonSpec { models, data }),
-        |update| {
-            if let Update::Progress(now) = update {
-                progress.show(now.fraction, "Comparing");
-            }
-            Ok(())
-        },
-    )?;
-    drop(progress);
+    let engine = Engine::start(DeviceChoice::Cpu, arguments.data_dir)?;
+    let data = arguments.data;
+    let job = Job::CompareModels(ComparisonSpec { models, data });
+    let compared = engine.run(job, shown_by(Progress::new(), "Comparing"))?;
     let Some(JobResult::CompareModels(comparison)) = compared else {
         return Err(EngineError::Gone.into());
     };
-    let mut output = Output::new(json);
-    output.json(&figures(&comparison, &runs))?;
-    if output.is_json() {
-        Ok(())
-    } else {
-        output.text(&text(&comparison, &runs))
-    }
+    Output::new(arguments.json).json_or(&figures(&comparison, runs), || text(&comparison, runs))
 }
 
 fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::failure::{Failure, INTERRUPTED};
 use super::interrupt::{self, Request};
+use super::output::Progress;
 use crate::data::DataError;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::{Code, Problem};
@@ -48,57 +49,20 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts one on the CPU. `data_dir` is searched before the usual data folders.
-    pub fn start(
-        data_dir: Option<PathBuf>,
-        runs: Option<RunsTarget>,
-        weights: Option<WeightFormat>,
-    ) -> Result<Self, Problem> {
-        Self::start_for(DeviceChoice::Cpu, data_dir, runs, weights)
+    /// Starts one for work on this device, in a process of its own if the device needs a driver.
+    /// `data_dir` is searched before the usual data folders.
+    pub fn start(device: DeviceChoice, data_dir: Option<PathBuf>) -> Result<Self, Problem> {
+        let host = EngineHost::from_env().for_device(device);
+        Ok(Self::start_on(host, settings(data_dir, None, None)?))
     }
 
-    /// Starts one for runs on this device: in a process of its own if the device needs a driver.
-    pub fn start_for(
-        device: DeviceChoice,
-        data_dir: Option<PathBuf>,
-        runs: Option<RunsTarget>,
-        weights: Option<WeightFormat>,
-    ) -> Result<Self, Problem> {
-        Self::start_on(
-            EngineHost::from_env().for_device(device),
-            data_dir,
-            runs,
-            weights,
-        )
-    }
-
-    pub fn start_on(
-        host: EngineHost,
-        data_dir: Option<PathBuf>,
-        runs: Option<RunsTarget>,
-        weights: Option<WeightFormat>,
-    ) -> Result<Self, Problem> {
-        let paths = Paths::find();
-        let data_folders = data_folders(data_dir.clone(), &paths)?;
-        let settings = EngineSettings {
-            data_folders,
-            data_dir,
-            runs: runs.unwrap_or(RunsTarget::Store(paths.runs)),
-            checkpoints: paths.checkpoints,
-            benchmarks: paths.benchmarks,
-            weights,
-            cuda_folder: None,
-            background_priority: false,
-            reports_learning: false,
-            recipients: paths.recipients,
-            devices: this_machine(),
-        };
+    pub fn start_on(host: EngineHost, settings: EngineSettings) -> Self {
         // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
         let handle = EngineHandle::start(host, settings, move || {
             let _ = wake.try_send(());
         });
-        Ok(Self { handle, woken })
+        Self { handle, woken }
     }
 
     /// Has the run that could not be saved saved in this folder, or tried again without one; may be
@@ -259,6 +223,39 @@ fn wait_for_request() {
     let started = Instant::now();
     while interrupt::requested().is_none() && started.elapsed() < MAX_SIGNAL_DELAY {
         std::thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// What an engine of the command line works with. Runs are saved among Inkling's own where nothing
+/// else is said.
+pub fn settings(
+    data_dir: Option<PathBuf>,
+    runs: Option<RunsTarget>,
+    weights: Option<WeightFormat>,
+) -> Result<EngineSettings, DataError> {
+    let paths = Paths::find();
+    Ok(EngineSettings {
+        data_folders: data_folders(data_dir.clone(), &paths)?,
+        data_dir,
+        runs: runs.unwrap_or(RunsTarget::Store(paths.runs)),
+        checkpoints: paths.checkpoints,
+        benchmarks: paths.benchmarks,
+        weights,
+        cuda_folder: None,
+        background_priority: false,
+        reports_learning: false,
+        recipients: paths.recipients,
+        devices: this_machine(),
+    })
+}
+
+/// Shows how far a job is, behind what it does; the bar goes when the job ends.
+pub fn shown_by(progress: Progress, doing: &str) -> impl FnMut(Update) -> Result<(), Failure> {
+    move |update| {
+        if let Update::Progress(now) = update {
+            progress.show(now.fraction, doing);
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::{Models, choice};
-use super::engine::{Engine, Update};
+use super::engine::{Engine, shown_by};
 use super::failure::Failure;
 use super::output::{Output, Progress};
 use crate::math::statistics::{ClassScore, calibration_error, class_scores};
@@ -15,7 +15,7 @@ use crate::records::{
     DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection,
     ModelRef, NotDigitsSpec, SplitEvaluation, WriterScore,
 };
-use crate::run_config::{Classes, DataSpec, EvaluationSplit};
+use crate::run_config::{Classes, DataSpec, DeviceChoice, EvaluationSplit};
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 
@@ -109,7 +109,7 @@ pub struct OfLabel {
 /// Evaluates the model and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let model = arguments.models.reference()?;
-    let engine = Engine::start(arguments.data_dir, None, None)?;
+    let engine = Engine::start(DeviceChoice::Cpu, arguments.data_dir)?;
     let not_digits = arguments.not_digits.map(|path| NotDigitsSpec {
         path,
         labels: arguments.not_digits_labels,
@@ -122,24 +122,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         uncalibrated,
         not_digits,
     };
-    let progress = Progress::new();
-    let measured = engine.run(Job::Evaluate(spec), |update| {
-        if let Update::Progress(now) = update {
-            progress.show(now.fraction, "Evaluating");
-        }
-        Ok(())
-    })?;
-    drop(progress);
+    let measured = engine.run(Job::Evaluate(spec), shown_by(Progress::new(), "Evaluating"))?;
     let Some(JobResult::Evaluate(report)) = measured else {
         return Err(EngineError::Gone.into());
     };
-    let mut output = Output::new(arguments.json);
-    output.json(&figures(&report, uncalibrated))?;
-    if output.is_json() {
-        Ok(())
-    } else {
-        output.text(&text(&report, uncalibrated))
-    }
+    Output::new(arguments.json).json_or(&figures(&report, uncalibrated), || {
+        text(&report, uncalibrated)
+    })
 }
 
 fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
@@ -285,17 +274,12 @@ fn writers(scores: &[WriterScore]) -> Vec<String> {
         grouped(scores.len() as u64)
     );
     let row = |score: &WriterScore| {
-        let WriterScore {
-            writer,
-            images,
-            correct,
-        } = score;
         format!(
             "{:>9}  {} of {} images  {}",
-            percent(share(*correct, *images), 1),
-            grouped(*correct),
-            grouped(*images),
-            visible::one_line(writer)
+            percent(share(score.correct, score.images), 1),
+            grouped(score.correct),
+            grouped(score.images),
+            visible::one_line(&score.writer)
         )
     };
     std::iter::once(title)
@@ -303,21 +287,14 @@ fn writers(scores: &[WriterScore]) -> Vec<String> {
         .collect()
 }
 
-fn not_digits(detection: &DigitDetection) -> Vec<String> {
-    let DigitDetection {
-        auroc,
-        digits,
-        kept,
-        not_digits,
-        rejected,
-        labels,
-    } = detection;
+fn not_digits(of: &DigitDetection) -> Vec<String> {
     let found = format!(
-        "Digits distinguished from {} other drawings: AUROC {auroc:.4}. At the model's threshold, {} of {} digits are kept and {} of the other drawings rejected.",
-        grouped(*not_digits),
-        percent(share(*kept, *digits), 1),
-        grouped(*digits),
-        percent(share(*rejected, *not_digits), 1),
+        "Digits distinguished from {} other drawings: AUROC {:.4}. At the model's threshold, {} of {} digits are kept and {} of the other drawings rejected.",
+        grouped(of.not_digits),
+        of.auroc,
+        percent(share(of.kept, of.digits), 1),
+        grouped(of.digits),
+        percent(share(of.rejected, of.not_digits), 1),
     );
     let label = |score: &LabelRejection| {
         let label = visible::one_line(&score.label.to_string());
@@ -328,6 +305,6 @@ fn not_digits(detection: &DigitDetection) -> Vec<String> {
         )
     };
     std::iter::once(found)
-        .chain(labels.iter().map(label))
+        .chain(of.labels.iter().map(label))
         .collect()
 }

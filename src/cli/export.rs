@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::{choice, model_file};
-use super::engine::{Engine, Update};
+use super::engine::{Engine, shown_by};
 use super::failure::Failure;
 use super::output::{Output, Progress, note};
 use crate::problem::Message;
 use crate::protocol::{EngineError, ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
-use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
+use crate::run_config::{DataSpec, DeviceChoice, ExportFormat, WeightFormat};
 use crate::text::format::file_size;
 use crate::text::visible;
 
@@ -83,8 +83,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let spec = spec(&arguments)?;
     let mut output = Output::new(arguments.json);
     let to = arguments.out.filter(|_| !arguments.preview);
-    let engine = Engine::start(arguments.data_dir, None, None)?;
-    let progress = Progress::new();
+    let engine = Engine::start(DeviceChoice::Cpu, arguments.data_dir)?;
     let replace = if arguments.force {
         Replace::Everything
     } else {
@@ -96,13 +95,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         to,
         replace,
     };
-    let exported = engine.run(job, |update| {
-        if let Update::Progress(now) = update {
-            progress.show(now.fraction, "Evaluating the 8-bit weights");
-        }
-        Ok(())
-    })?;
-    drop(progress);
+    let doing = "Evaluating the 8-bit weights";
+    let exported = engine.run(job, shown_by(Progress::new(), doing))?;
     let Some(JobResult::Export(report)) = exported else {
         return Err(EngineError::Gone.into());
     };

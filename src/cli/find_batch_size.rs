@@ -20,7 +20,7 @@ use crate::records::{
 };
 use crate::run_config::RunConfig;
 use crate::text::format::{duration, grouped, percent, plain, plain_percent};
-use crate::text::table::{self, Cell, Line, Section};
+use crate::text::table::{self, Line, Section};
 
 /// The options of `inkling find-batch-size`.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         )));
     }
     let config = arguments.settings.checked_config()?;
-    let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
+    let engine = Engine::start(config.device, arguments.settings.data_dir)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let (rows, finding) = follow(
@@ -78,24 +78,18 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         &mut output,
     )?;
     let recommended = fastest_batch_size(&rows);
-    let BatchSizeFinding {
-        noise_scale: gradient_noise_scale,
-        background_load,
-    } = finding;
-    output.json(&JsonLine::Finished {
+    let line = JsonLine::Finished {
         accuracy,
         recommended,
-        gradient_noise_scale,
-        background_load,
+        gradient_noise_scale: finding.noise_scale,
+        background_load: finding.background_load,
         config: &config,
-    })?;
-    if !output.is_json() {
-        output.text(&table::text(&[section(&rows, accuracy)]))?;
-    }
-    if background_load > BUSY {
+    };
+    output.json_or(&line, || table::text(&[section(&rows, accuracy)]))?;
+    if finding.background_load > BUSY {
         output.text(&format!(
             "{} These times are not reliable. Close other programs and try again.",
-            busy(background_load)
+            busy(finding.background_load)
         ))?;
     }
     output.text(&Message::batch_size_found(&rows, accuracy, &finding).to_string())?;
@@ -166,7 +160,7 @@ fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
         } else {
             ""
         };
-        let cells = [
+        Line::of([
             row.batch_size.to_string(),
             plain(row.learning_rate),
             time,
@@ -174,21 +168,17 @@ fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
             steps,
             number(row.images_per_second),
             mark.to_owned(),
-        ];
-        Line {
-            cells: cells.map(Cell::from).to_vec(),
-            ..Line::default()
-        }
+        ])
     };
     let mut sorted: Vec<&TimeToAccuracy> = rows.iter().collect();
     sorted.sort_by_key(|row| row.batch_size);
     let target = plain_percent(accuracy);
-    Section {
-        title: "Time to accuracy",
-        about: format!(
+    Section::plain(
+        "Time to accuracy",
+        format!(
             "training until {target} validation accuracy, one run for each batch size, with a constant learning rate that is scaled to the batch size"
         ),
-        columns: [
+        [
             "batch size",
             "learning rate",
             "time",
@@ -196,10 +186,7 @@ fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
             "steps",
             "images/s",
             "",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        lines: sorted.into_iter().map(line).collect(),
-        bars: "",
-    }
+        ],
+        sorted.into_iter().map(line).collect(),
+    )
 }

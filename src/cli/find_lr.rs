@@ -16,7 +16,7 @@ use crate::protocol::{EngineError, Event, Job, JobResult};
 use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
-use crate::text::table::{self, Cell, Line, Section};
+use crate::text::table::{self, Line, Section};
 
 /// Steps between two lines of the table: three lines for each power of ten.
 const STEPS_PER_LINE: usize = 10;
@@ -60,26 +60,23 @@ pub enum JsonLine<'a> {
 /// Searches and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let config = arguments.settings.checked_config()?;
-    let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
+    let engine = Engine::start(config.device, arguments.settings.data_dir)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let (search, finding) = follow(&engine, &config, &mut output)?;
-    output.json(&JsonLine::Finished {
-        suggested: finding.suggestion.map(|suggestion| suggestion.rate),
-        steepest_fall_at: finding.suggestion.map(|suggestion| suggestion.steepest),
-        lowest_loss_at: finding.suggestion.map(|suggestion| suggestion.lowest),
-        tenth_of_lowest: finding
-            .suggestion
-            .map(|suggestion| suggestion.tenth_of_lowest()),
+    let found = finding.suggestion;
+    let line = JsonLine::Finished {
+        suggested: found.map(|found| found.rate),
+        steepest_fall_at: found.map(|found| found.steepest),
+        lowest_loss_at: found.map(|found| found.lowest),
+        tenth_of_lowest: found.map(|found| found.tenth_of_lowest()),
         end: finding.end,
         steps: finding.steps,
         config: &config,
-    })?;
-    if !output.is_json() {
-        output.text(&table::text(&[section(search.points())]))?;
-    }
+    };
+    output.json_or(&line, || table::text(&[section(search.points())]))?;
     output.text(&Message::learning_rate_found(&finding).to_string())?;
-    match finding.suggestion {
+    match found {
         Some(suggestion) => output.text(&format!(
             "Train with it: {}",
             command(suggestion.rate, std::env::args().skip(1))
@@ -117,18 +114,12 @@ fn follow(
             Update::Event(Event::Steps { steps, .. }) => {
                 for point in steps {
                     search.add(point.learning_rate, point.loss);
-                    if let Some(&RatePoint {
-                        learning_rate,
-                        loss,
-                        smoothed,
-                    }) = search.points().last()
-                    {
-                        let step = search.points().len();
+                    if let Some(point) = search.points().last() {
                         output.json(&JsonLine::Step {
-                            step,
-                            learning_rate,
-                            loss,
-                            smoothed_loss: smoothed,
+                            step: search.points().len(),
+                            learning_rate: point.learning_rate,
+                            loss: point.loss,
+                            smoothed_loss: point.smoothed,
                         })?;
                     }
                 }
@@ -152,23 +143,18 @@ fn section(points: &[RatePoint]) -> Section {
         .enumerate()
         .filter(|(step, _)| step % STEPS_PER_LINE == 0 || *step == last);
     let line = |(_, point): (usize, &RatePoint)| {
-        let cells = [
+        Line::of([
             format!("{:.1e}", point.learning_rate),
             format!("{:.3}", point.loss),
             format!("{:.3}", point.smoothed),
-        ];
-        Line {
-            cells: cells.map(Cell::from).to_vec(),
-            ..Line::default()
-        }
+        ])
     };
-    Section {
-        title: "Loss by learning rate",
-        about: "the loss of single batches in nats, and its moving average, while the learning rate grows from step to step".to_owned(),
-        columns: ["learning rate", "loss", "smoothed"].map(str::to_owned).to_vec(),
-        lines: shown.map(line).collect(),
-        bars: "",
-    }
+    Section::plain(
+        "Loss by learning rate",
+        "the loss of single batches in nats, and its moving average, while the learning rate grows from step to step",
+        ["learning rate", "loss", "smoothed"],
+        shown.map(line).collect(),
+    )
 }
 
 /// The command that trains with the options that this one was given, and with this learning rate.

@@ -124,10 +124,7 @@ fn watch(mut output: Output) -> Result<(), Failure> {
     };
     while !output.closed() {
         let sample = meter.sample(&watched);
-        output.json(&sample)?;
-        if !output.is_json() {
-            output.text(&status_line(&sample))?;
-        }
+        output.json_or(&sample, || status_line(&sample))?;
         std::thread::sleep(INTERVAL);
     }
     Ok(())
@@ -148,11 +145,8 @@ fn status_line(sample: &LoadSample) -> String {
             gpu.temperature.map(|degrees| format!("{degrees} °C")),
             gpu.power.map(|watts| format!("{watts:.0} W")),
         ];
-        format!(
-            "; {}: {}",
-            gpu.name,
-            figures.into_iter().flatten().collect::<Vec<_>>().join(", ")
-        )
+        let figures: Vec<String> = figures.into_iter().flatten().collect();
+        format!("; {}: {}", gpu.name, figures.join(", "))
     };
     let used = of(
         sample.memory_total.saturating_sub(sample.memory_available),

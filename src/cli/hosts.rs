@@ -131,15 +131,14 @@ fn run_list(list: &List) -> Result<(), Failure> {
         .max()
         .unwrap_or_default();
     for machine in &listed {
-        output.json(machine)?;
-        if !output.is_json() {
+        output.json_or(machine, || {
             let may = if machine.my_digits {
                 "may receive My digits"
             } else {
                 "My digits are not sent there"
             };
-            output.text(&format!("{:<width$}  {may}", machine.host))?;
-        }
+            format!("{:<width$}  {may}", machine.host)
+        })?;
     }
     if listed.is_empty() && !output.is_json() {
         output.text(

@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::choice;
-use super::engine::{Engine, Update};
+use super::engine::{Engine, settings, shown_by};
 use super::failure::Failure;
 use super::interrupt;
 use super::output::{Output, Progress, note, quoted};
-use crate::engine::RunsTarget;
+use crate::engine::{EngineHost, RunsTarget};
 use crate::problem::Message;
 use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
-use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
+use crate::run_config::{Activation, CnnLayers, DataSpec, DeviceChoice, ModelKind};
 use crate::system::targets::check_folder;
 use crate::text::visible;
 
@@ -105,14 +105,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_folder(out, force, &[&path])?;
     }
-    let engine = Engine::start(
-        None,
-        arguments.out.map(|folder| RunsTarget::Folder {
-            folder,
-            replace: force,
-        }),
-        None,
-    )?;
+    let runs = arguments.out.map(|folder| RunsTarget::Folder {
+        folder,
+        replace: force,
+    });
+    let host = EngineHost::from_env().for_device(DeviceChoice::Cpu);
+    let engine = Engine::start_on(host, settings(None, runs, None)?);
     let job = Job::Import(ImportSpec {
         path,
         model,
@@ -123,17 +121,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         accept,
     });
     interrupt::install_handler();
-    let progress = Progress::new();
-    let imported = engine.run(job, |update| {
-        if let Update::Progress(now) = update {
-            progress.show(
-                now.fraction,
-                "Trying activations, normalisations and pooling",
-            );
-        }
-        Ok(())
-    })?;
-    drop(progress);
+    let doing = "Trying activations, normalisations and pooling";
+    let imported = engine.run(job, shown_by(Progress::new(), doing))?;
     let (summary, finding) = match imported {
         Some(JobResult::Import { summary, finding }) => (summary, finding),
         Some(JobResult::ImportUndecided { message, .. }) => {

@@ -26,21 +26,25 @@ mod profile;
 mod schema;
 mod serve;
 mod settings;
-mod startup;
 mod sweep;
 mod train;
 mod window;
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub use settings::{Settings, train_command};
 
+use crate::engine::ReceivedFolder;
+use crate::runs::Checkpoints;
+use crate::system::files::remove_leftovers;
+use crate::system::log;
 use crate::system::paths::{NotUtf8, Paths, check_utf8};
-use failure::Failure;
-
+use crate::system::signals::turn_limits_into_failures;
 use crate::text::visible;
+use failure::Failure;
 
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
@@ -102,7 +106,7 @@ pub fn main() -> ExitCode {
         console::attach();
     }
     let paths = Paths::find();
-    startup::run(&paths);
+    start(&paths);
     if let Some(files) = window::files(std::env::args_os().skip(1)) {
         return check_home(&paths)
             .and_then(|()| window::open(&files))
@@ -128,6 +132,33 @@ pub fn main() -> ExitCode {
     };
     let result = check_home(&paths).and_then(|()| run(arguments.command));
     result.err().map_or(ExitCode::SUCCESS, Failure::report)
+}
+
+/// What every start begins with: the log, and the leftovers of processes that were killed.
+fn start(paths: &Paths) {
+    turn_limits_into_failures();
+    log::start(&paths.local);
+    let (commands, given) = (Arguments::command(), std::env::args_os().nth(1));
+    let command = given.and_then(|given| Some(commands.find_subcommand(given)?.get_name()));
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        command = command.unwrap_or("window"),
+        "started"
+    );
+    let folders: [&Path; 5] = [
+        &paths.local,
+        &paths.runs,
+        &paths.checkpoints,
+        &paths.benchmarks,
+        &paths.sweeps,
+    ];
+    folders
+        .into_iter()
+        .chain(paths.settings.parent())
+        .for_each(remove_leftovers);
+    ReceivedFolder::of(paths).delete_unused();
+    // Checkpoints are written in folders of their own.
+    Checkpoints::new(&paths.checkpoints).remove_leftovers();
 }
 
 /// Whether paths in Inkling's folder can be stored.

@@ -47,6 +47,19 @@ impl Output {
         self.line(&line)
     }
 
+    /// Prints a JSON object, or text for people if the output is not JSON.
+    pub fn json_or(
+        &mut self,
+        value: &(impl Serialize + JsonSchema),
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        if self.json {
+            self.json(value)
+        } else {
+            self.text(&text())
+        }
+    }
+
     /// Prints text for people, to standard error if standard output is JSON.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
         if self.json {

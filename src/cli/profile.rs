@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::engine::{Engine, Update};
+use super::engine::{Engine, shown_by};
 use super::failure::Failure;
 use super::interrupt;
 use super::output::{Output, Progress};
@@ -71,24 +71,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(trace) = &arguments.trace {
         check_file(trace, arguments.force, &[])?;
     }
-    let engine = Engine::start_for(
-        config.device,
-        arguments.settings.data_dir.clone(),
-        None,
-        None,
-    )?;
+    let engine = Engine::start(config.device, arguments.settings.data_dir.clone())?;
     interrupt::install_handler();
     let progress = Progress::new();
     progress.note(&format!(
         "Recording training steps of {}. Nothing is saved of what they learn.",
         config.network().label()
     ));
-    let result = engine.run(Job::Profile(config.clone()), |update| {
-        if let Update::Progress(now) = update {
-            progress.show(now.fraction, "Recording");
-        }
-        Ok(())
-    })?;
+    let job = Job::Profile(config.clone());
+    let result = engine.run(job, shown_by(progress, "Recording"))?;
     let (profile, background_load) = match result {
         Some(JobResult::Profile {
             profile,
@@ -97,7 +88,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(_) => return Err(EngineError::Gone.into()),
         None => return Err(Cancelled.into()),
     };
-    drop(progress);
     let mut output = Output::new(arguments.json);
     print(&profile, background_load, &config, &mut output)?;
     if let Some(trace) = &arguments.trace {
@@ -116,7 +106,7 @@ fn print(
     config: &RunConfig,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    output.json(&JsonLine::Profiled {
+    let line = JsonLine::Profiled {
         device: profile.step_config.device,
         precision: profile.step_config.precision,
         threads: profile.step_config.threads,
@@ -129,11 +119,11 @@ fn print(
         rows: &profile.rows,
         background_load,
         config,
+    };
+    output.json_or(&line, || {
+        let tables = table::text(&profile_sections(profile));
+        format!("{}\n{tables}", profile.summary())
     })?;
-    if !output.is_json() {
-        output.text(&profile.summary())?;
-        output.text(&table::text(&profile_sections(profile)))?;
-    }
     if background_load > BUSY {
         output.text(&busy(background_load))?;
     }

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::records::{ComparedModel, ModelComparison};
 use crate::run_config::{Classes, RunConfig, differing_settings};
 use crate::text::format::{duration, grouped, percent};
-use crate::text::table::{Cell, Line, Section};
+use crate::text::table::{Line, Section};
 
 /// Measures each of these models, which were trained with these settings in this many seconds where
 /// that is known, on the images of `set`. `progress` gets the share done after each batch; an error
@@ -251,14 +251,7 @@ fn share(part: u64, whole: u64, places: usize) -> String {
 }
 
 fn row(name: String, values: Vec<String>) -> Line {
-    let cells = std::iter::once(name)
-        .chain(values)
-        .map(Cell::from)
-        .collect();
-    Line {
-        cells,
-        ..Line::default()
-    }
+    Line::of(std::iter::once(name).chain(values))
 }
 
 /// A table with a column for each model.
@@ -269,14 +262,6 @@ fn table(
     models: usize,
     lines: Vec<Line>,
 ) -> Section {
-    let columns = std::iter::once(first.to_owned())
-        .chain((0..models).map(letter))
-        .collect();
-    Section {
-        title,
-        about,
-        columns,
-        lines,
-        bars: "",
-    }
+    let columns = std::iter::once(first.to_owned()).chain((0..models).map(letter));
+    Section::plain(title, about, columns, lines)
 }

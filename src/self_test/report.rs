@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DeviceChoice, Precision};
 use crate::text::format::percent;
-use crate::text::table::{Cell, Line, Section};
+use crate::text::table::{Line, Section};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -159,21 +159,16 @@ pub fn sections(report: &Report) -> Vec<Section> {
         let detail = checks.map(Check::in_words).collect::<Vec<_>>().join("\n");
         let cells = Precision::on(report.device).map(|precision| cell(of(subject, precision)));
         Line {
-            cells: std::iter::once(subject.label().to_owned())
-                .chain(cells)
-                .map(Cell::from)
-                .collect(),
             detail,
-            unreliable: false,
+            ..Line::of(std::iter::once(subject.label().to_owned()).chain(cells))
         }
     };
-    vec![Section {
-        title: "Checks",
-        about: "ops: largest relative error of output and gradients against a reference implementation; training: final loss as a share of the \
-                initial loss; recognition: largest difference of a probability from the CPU's"
-            .to_owned(),
-        columns: std::iter::once(report.device.label().to_owned()).chain(Precision::on(report.device).map(|p| p.name().to_owned())).collect(),
-        lines: subjects.into_iter().map(line).collect(),
-        bars: "",
-    }]
+    vec![Section::plain(
+        "Checks",
+        "ops: largest relative error of output and gradients against a reference implementation; training: final loss as a share of the \
+         initial loss; recognition: largest difference of a probability from the CPU's",
+        std::iter::once(report.device.label())
+            .chain(Precision::on(report.device).map(Precision::name)),
+        subjects.into_iter().map(line).collect(),
+    )]
 }

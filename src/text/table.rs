@@ -20,6 +20,24 @@ pub struct Section {
     pub bars: &'static str,
 }
 
+impl Section {
+    /// A table without bars.
+    pub fn plain(
+        title: &'static str,
+        about: impl Into<String>,
+        columns: impl IntoIterator<Item = impl Into<String>>,
+        lines: Vec<Line>,
+    ) -> Self {
+        Self {
+            title,
+            about: about.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            lines,
+            bars: "",
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// One per column; empty if nothing was measured.
@@ -69,6 +87,13 @@ impl From<&str> for Cell {
 pub const UNRELIABLE: &str = "~ ";
 
 impl Line {
+    pub fn of(cells: impl IntoIterator<Item = impl Into<Cell>>) -> Self {
+        Self {
+            cells: cells.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
     pub fn cell(&self, column: usize) -> Option<Cow<'_, str>> {
         let cell = self.cells.get(column)?.text.as_str();
         Some(if self.unreliable && column == 0 {

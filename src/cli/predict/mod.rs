@@ -170,14 +170,8 @@ fn classify_source(
 
 /// Prints what was read; false when nobody wants to see more.
 fn print(path: &str, reading: &Reading, output: &mut Output) -> Result<bool, Failure> {
-    if output.is_json() {
-        output.json(&JsonLine::of(path, reading))?;
-    } else {
-        output.text(&format!(
-            "{}: {}",
-            visible::one_line(path),
-            reading.sentence()
-        ))?;
-    }
+    output.json_or(&JsonLine::of(path, reading), || {
+        format!("{}: {}", visible::one_line(path), reading.sentence())
+    })?;
     Ok(!output.closed())
 }

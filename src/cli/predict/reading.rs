@@ -13,7 +13,7 @@ use crate::infer::{Classifier, Classify, read_as_one, read_number};
 use crate::ink::{Image, Writing};
 use crate::notices::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 use crate::problem::Problem;
-use crate::records::{DigitPrediction, Prediction, Uncertainty};
+use crate::records::{DigitPrediction, Prediction};
 use crate::run_config::Classes;
 use crate::system::files::write_whole_with;
 use crate::system::targets::check_file;
@@ -152,22 +152,14 @@ impl<'a> JsonLine<'a> {
             digit_score: one.map(|one| one.digit_score),
             text: NumberVerdict::of(reading.digits()).text,
             digits: reading.digits().iter().map(digit).collect(),
-            uncertainty: one
-                .and_then(|one| one.uncertainty.as_ref())
-                .map(|uncertainty| {
-                    let &Uncertainty {
-                        members,
-                        entropy,
-                        mutual_information,
-                        ref deviations,
-                    } = uncertainty;
-                    JsonUncertainty {
-                        members,
-                        entropy,
-                        mutual_information,
-                        deviations,
-                    }
-                }),
+            uncertainty: one.and_then(|one| one.uncertainty.as_ref()).map(|found| {
+                JsonUncertainty {
+                    members: found.members,
+                    entropy: found.entropy,
+                    mutual_information: found.mutual_information,
+                    deviations: &found.deviations,
+                }
+            }),
         }
     }
 }

@@ -5,13 +5,12 @@ mod report;
 use std::path::PathBuf;
 
 use super::arguments::{choice, preset};
-use super::engine::data_folders;
+use super::engine::{data_folders, settings};
 use super::failure::Failure;
 use super::interrupt::{self, Request};
 use super::machines::Machines;
 use super::output::{Output, note};
 use super::{devices, train};
-use crate::engine::{EngineSettings, RunsTarget, this_machine};
 use crate::problem::Explain;
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
 use crate::sweep::{
@@ -123,20 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     let definition = sweep.definition();
-    let settings = EngineSettings {
-        data_folders: data_folders(definition.data_dir.clone(), &paths)?,
-        data_dir: definition.data_dir.clone(),
-        // Trials save nothing.
-        runs: RunsTarget::Store(paths.runs),
-        checkpoints: paths.checkpoints,
-        benchmarks: paths.benchmarks,
-        weights: None,
-        cuda_folder: None,
-        background_priority: false,
-        reports_learning: false,
-        recipients: paths.recipients,
-        devices: this_machine(),
-    };
+    let settings = settings(definition.data_dir.clone(), None, None)?;
     let mut executor = arguments.machines.executor(
         Work::Trials,
         definition.at_once,

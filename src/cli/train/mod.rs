@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use self::watch::{RunEnd, Start};
 use super::arguments::choice;
-use super::engine::{Engine, data_folders};
+use super::engine::{Engine, data_folders, settings};
 use super::failure::Failure;
 use super::machines::Machines;
 use super::output::{Output, note};
 use super::settings::{Settings, of_a_new_run};
 use super::{devices, interrupt};
-use crate::engine::{EngineHost, RemoteHost, RunsTarget};
+use crate::engine::{EngineHost, EngineSettings, RemoteHost, RunsTarget};
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, Setting, WeightFormat};
 use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions, reproduced_config};
@@ -81,6 +81,20 @@ pub struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    fn engine_settings(&self) -> Result<EngineSettings, Failure> {
+        let runs = self.out.clone().map(|folder| RunsTarget::Folder {
+            folder,
+            replace: self.force,
+        });
+        Ok(settings(
+            self.settings.data_dir.clone(),
+            runs,
+            self.weights,
+        )?)
+    }
+}
+
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.machines.check()?;
@@ -138,18 +152,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(host) => devices::resolve_on(host, config.device, config.precision)?,
     };
     let config = RunConfig { device, ..config };
-    let engine = Engine::start_on(
-        host.map_or_else(EngineHost::from_env, |host| {
-            EngineHost::Remote(RemoteHost::Ssh(host.clone()))
-        })
-        .for_device(config.device),
-        arguments.settings.data_dir,
-        arguments.out.map(|folder| RunsTarget::Folder {
-            folder,
-            replace: arguments.force,
-        }),
-        arguments.weights,
-    )?;
+    let host = host.map_or_else(EngineHost::from_env, |host| {
+        EngineHost::Remote(RemoteHost::Ssh(host.clone()))
+    });
+    let engine = Engine::start_on(host.for_device(config.device), arguments.engine_settings()?);
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let resumed = arguments.resume.is_some();
@@ -250,7 +256,7 @@ pub fn train(
     data_dir: Option<PathBuf>,
     output: &mut Output,
 ) -> Result<Option<RunSummary>, Failure> {
-    let engine = Engine::start_for(config.device, data_dir, None, None)?;
+    let engine = Engine::start(config.device, data_dir)?;
     match watch::train(&engine, config, &Start::New, None, output)? {
         RunEnd::Saved(summary) | RunEnd::Rescued(summary) => {
             report::finished(&summary, output).map(|()| Some(*summary))

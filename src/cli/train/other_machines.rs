@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{Arguments, report};
-use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::{self, Request};
 use crate::cli::output::{Output, Progress};
-use crate::engine::{EngineSettings, RunsTarget, this_machine};
 use crate::problem::Message;
 use crate::protocol::EngineError;
 use crate::records::RunSummary;
@@ -20,33 +18,13 @@ use crate::system::paths::Paths;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
-    let paths = Paths::find();
-    let data_dir = arguments.settings.data_dir.clone();
     let config = RunConfig {
         data: config
             .data
             .located(&std::env::current_dir().unwrap_or_default()),
         ..config.clone()
     };
-    let settings = EngineSettings {
-        data_folders: data_folders(data_dir.clone(), &paths)?,
-        data_dir,
-        runs: match &arguments.out {
-            Some(folder) => RunsTarget::Folder {
-                folder: folder.clone(),
-                replace: arguments.force,
-            },
-            None => RunsTarget::Store(paths.runs.clone()),
-        },
-        checkpoints: paths.checkpoints,
-        benchmarks: paths.benchmarks,
-        weights: arguments.weights,
-        cuda_folder: None,
-        background_priority: false,
-        reports_learning: false,
-        recipients: paths.recipients,
-        devices: this_machine(),
-    };
+    let settings = arguments.engine_settings()?;
     let waiting: VecDeque<RunConfig> = config
         .repetitions(&jiff::Timestamp::now().to_string())
         .into();
@@ -65,7 +43,7 @@ pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
             .out
             .as_deref()
             .and_then(std::path::Path::parent)
-            .unwrap_or(&paths.runs),
+            .unwrap_or(&Paths::find().runs),
     );
     let mut runs = Runs {
         total: waiting.len(),
