@@ -5,14 +5,14 @@
 
 use std::time::{Duration, Instant};
 
-use inkling::data::{self, DataSet, Split};
-use inkling::math::quantiles::median;
+use inkling::data::{self, DataSet};
+use inkling::math::statistics::median;
 use inkling::nn::{DeviceContext, Net};
 use inkling::progress::Unwatched;
-use inkling::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
+use inkling::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig};
 use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints};
-use inkling::train::{Checkpoint, EndRequest, RunObserver, train};
+use inkling::train::{Checkpoint, EndRequest, RunObserver, RunStart, train};
 
 /// Pairs for each network.
 const PAIRS: usize = 15;
@@ -50,16 +50,8 @@ impl Stretches<'_> {
 }
 
 impl RunObserver for Stretches<'_> {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        _: &Net,
-        _: &Split,
-        _: &[EpochRecord],
-        _: &[StepPoint],
-        _: RunPosition,
-    ) {
-        self.steps_per_epoch = plan.steps_per_epoch;
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        self.steps_per_epoch = run.plan.steps_per_epoch;
     }
 
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {

@@ -32,7 +32,7 @@ pub fn calibration_error(answers: &[Answer]) -> f64 {
         bins[ReliabilityBin::index_of(confidence)].add(confidence, answer.is_right());
     }
     let evaluation = Evaluation {
-        reliability: Some(bins),
+        reliability: bins,
         ..Evaluation::default()
     };
     statistics::calibration_error(&evaluation).unwrap_or_default()

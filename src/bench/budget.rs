@@ -8,27 +8,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::hardware::BackgroundLoad;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
-use crate::records::benchmark::{BUSY, Effort, Measurement, Workload};
+use crate::records::benchmark::{BUSY, Effort, JobProgress, Measurement, Workload};
 
 /// How long the load is looked at before anything is measured, and how often afterwards.
 const FIRST_LOOK: Duration = Duration::from_millis(400);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    pub workload: Workload,
-    /// From 0 to 1.
-    pub fraction: f32,
-    /// Seconds until it is done.
-    pub remaining_seconds: f32,
-    /// The share of the CPU that other programs use, 0 to 1.
-    pub background_load: f32,
-}
-
 /// Follows a benchmark, and can cancel it.
 pub trait Listener: Send {
     /// Called many times a second; an error cancels the benchmark.
-    fn report(&mut self, progress: Progress) -> Result<(), Cancelled>;
+    fn report(&mut self, progress: JobProgress) -> Result<(), Cancelled>;
 
     fn found(&mut self, row: &Measurement);
 }
@@ -139,10 +128,10 @@ impl<'a> BenchBudget<'a> {
         // A part that overruns stays at its end: the time planned for the parts after it is still
         // to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
-        let progress = Progress {
-            workload: self.workload,
+        let progress = JobProgress {
+            workload: Some(self.workload),
             fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
-            remaining_seconds: (self.total - done).max(0.0) as f32,
+            remaining_seconds: Some((self.total - done).max(0.0) as f32),
             background_load: self.background_load,
         };
         Ok(self.listener.report(progress)?)

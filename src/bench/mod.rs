@@ -13,7 +13,7 @@ mod trace;
 mod words;
 mod workloads;
 
-pub use budget::{Listener, Progress};
+pub use budget::Listener;
 pub use comparisons::{
     Compared, Open, batch_sizes, compare, devices, fastest, rates, step_config_of, sweet_spot,
 };

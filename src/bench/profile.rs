@@ -7,7 +7,6 @@ use candle_core::Device;
 use super::budget::{BenchBudget, Listener};
 use super::comparisons::{Open, step_config_of};
 use super::{digits, workloads};
-use crate::data::Split;
 use crate::device::events_of;
 use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
@@ -16,11 +15,10 @@ use crate::problem::Problem;
 use crate::profiler::{self, Recording};
 use crate::records::benchmark::{Effort, StepConfig, Workload};
 use crate::records::{
-    Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint,
-    Telemetry,
+    Calibration, EpochRecord, Profile, ProfileRow, Span, SpanKind, StepPoint, Telemetry,
 };
 use crate::run_config::{DeviceChoice, Network, Precision, RunConfig};
-use crate::train::{self, EndRequest, RunObserver};
+use crate::train::{self, EndRequest, RunObserver, RunStart};
 
 /// How long is recorded, and what is enough sooner.
 const SECONDS: f64 = 3.0;
@@ -122,15 +120,7 @@ impl Recorder<'_, '_> {
 }
 
 impl RunObserver for Recorder<'_, '_> {
-    fn prepare(
-        &mut self,
-        _: &RunPlan,
-        _: &Net,
-        _: &Split,
-        _: &[EpochRecord],
-        _: &[StepPoint],
-        _: RunPosition,
-    ) {
+    fn prepare(&mut self, _: &RunStart<'_>) {
         // On the threads of the run.
         if let Some(product) = &mut self.product {
             let mut timed = || {
@@ -170,10 +160,6 @@ impl RunObserver for Recorder<'_, '_> {
 
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _calibration: Calibration) {
         self.epochs.push(self.recording.now());
-    }
-
-    fn checkpoint_interval(&self) -> Duration {
-        Duration::MAX
     }
 }
 

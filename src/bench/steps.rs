@@ -381,8 +381,4 @@ impl RunObserver for StepTimer<'_, '_, '_> {
         // step does not count.
         self.burst_started = self.interleaved.is_none().then(Instant::now);
     }
-
-    fn checkpoint_interval(&self) -> Duration {
-        Duration::MAX
-    }
 }

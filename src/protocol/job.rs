@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::import::Trials;
 use crate::problem::{Message, Problem};
-use crate::records::benchmark::{Effort, Report, Saved, StepConfig, Workload};
+use crate::records::benchmark::{Effort, JobProgress, Report, Saved, StepConfig};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec,
     FileInfo, FineTuned, ImportFinding, ImportSpec, ModelComparison, ModelRef, Profile,
@@ -159,19 +159,6 @@ pub enum JobEvent {
     Cancelled,
     /// It failed.
     Failed(Problem),
-}
-
-/// How far a job is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct JobProgress {
-    /// From 0 to 1.
-    pub fraction: f32,
-    /// Seconds until it is done, where that is planned.
-    pub remaining_seconds: Option<f32>,
-    /// What a benchmark is measuring.
-    pub workload: Option<Workload>,
-    /// The share of the CPU that other programs use during a benchmark, 0 to 1.
-    pub background_load: f32,
 }
 
 /// What came of a job.

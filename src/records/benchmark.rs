@@ -310,3 +310,27 @@ pub struct Saved {
     /// As text, for people.
     pub text: PathBuf,
 }
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobProgress {
+    /// From 0 to 1.
+    pub fraction: f32,
+    /// Seconds until it is done, where that is planned.
+    pub remaining_seconds: Option<f32>,
+    /// What a benchmark is measuring.
+    pub workload: Option<Workload>,
+    /// The share of the CPU that other programs use during a benchmark, 0 to 1.
+    pub background_load: f32,
+}
+
+impl JobProgress {
+    /// So far, with so many seconds left where that is known.
+    pub fn at(fraction: f32, remaining_seconds: Option<f32>) -> Self {
+        Self {
+            fraction,
+            remaining_seconds,
+            ..Self::default()
+        }
+    }
+}

@@ -31,7 +31,7 @@ pub use fine_tune::{ENOUGH, FineTuning, REHEARSED};
 pub use gradient_noise::GradientNoise;
 pub use learning_probe::LearningProbe;
 pub use memory::{gpu_memory_needed, memory_needed, micro_batch_size, too_many_parameters};
-pub use observer::{EndRequest, RunObserver};
+pub use observer::{EndRequest, RunObserver, RunStart};
 pub use order::Shuffle;
 pub use plan::{Start, check};
 pub use session::{search_learning_rate, train, train_from, validate};

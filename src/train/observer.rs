@@ -11,9 +11,6 @@ use crate::records::{
     Telemetry,
 };
 
-/// The time between two checkpoints within an epoch.
-const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
-
 /// How an observer ends a run before its last epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndRequest {
@@ -31,21 +28,28 @@ impl From<Cancelled> for EndRequest {
     }
 }
 
+/// A run before its first step: its data is split and its network built.
+#[derive(Clone, Copy, Debug)]
+pub struct RunStart<'r> {
+    /// What it will compute.
+    pub plan: &'r RunPlan,
+    /// Its network.
+    pub net: &'r Net,
+    /// The images for validation.
+    pub validation: &'r Split,
+    /// The epochs completed before it was interrupted, if it is resumed.
+    pub before: &'r [EpochRecord],
+    /// Its steps until then, thinned.
+    pub curve: &'r [StepPoint],
+    /// Where it continues from.
+    pub position: RunPosition,
+}
+
 /// Watches and steers a run, on the thread it runs on. The networks passed to it share their
 /// weights with the run: a clone kept from `prepare` is the newest model at any later call.
 pub trait RunObserver: Send {
-    /// The data is split and the network built; the first step follows. `before` are the completed
-    /// epochs of a resumed run and `curve` its steps, thinned; it continues from `position`.
-    fn prepare(
-        &mut self,
-        _plan: &RunPlan,
-        _net: &Net,
-        _validation: &Split,
-        _before: &[EpochRecord],
-        _curve: &[StepPoint],
-        _position: RunPosition,
-    ) {
-    }
+    /// The first step follows.
+    fn prepare(&mut self, _run: &RunStart<'_>) {}
 
     /// The network starts from weights that follow from the training images. Follows `prepare`, of
     /// a resumed run as well.
@@ -71,8 +75,8 @@ pub trait RunObserver: Send {
     /// at intervals.
     fn checkpoint(&mut self, _checkpoint: Checkpoint) {}
 
-    /// The time between two checkpoints within an epoch, pauses excluded.
+    /// The time between two checkpoints within an epoch, pauses excluded. Usually there are none.
     fn checkpoint_interval(&self) -> Duration {
-        CHECKPOINT_INTERVAL
+        Duration::MAX
     }
 }

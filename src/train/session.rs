@@ -16,7 +16,7 @@ use super::checkpoint::Checkpoint;
 use super::gradient_noise::{grown, next_factor, noise_scale};
 use super::memory::MicroBatcher;
 use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
-use super::observer::{EndRequest, RunObserver};
+use super::observer::{EndRequest, RunObserver, RunStart};
 use super::order::{EpochSteps, Shuffle};
 use super::plan::{Start, check, plan, threads};
 use super::progress::RunProgress;
@@ -198,14 +198,14 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             (progress, state) = RunProgress::resume(config, checkpoint);
             stepper.load_state(state, plan.steps_per_epoch)?;
         }
-        observer.prepare(
-            &plan,
-            &net,
-            &split.validation,
-            &progress.epochs,
-            progress.curve.points(),
-            progress.position(&plan),
-        );
+        observer.prepare(&RunStart {
+            plan: &plan,
+            net: &net,
+            validation: &split.validation,
+            before: &progress.epochs,
+            curve: progress.curve.points(),
+            position: progress.position(&plan),
+        });
         if let Some(report) = &initialization {
             observer.initialized(report);
         }

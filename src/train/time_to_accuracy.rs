@@ -1,9 +1,7 @@
 //! How long training takes to reach an accuracy.
 
-use std::time::Duration;
-
 use super::gradient_noise::GradientNoise;
-use super::observer::{EndRequest, RunObserver};
+use super::observer::{EndRequest, RunObserver, RunStart};
 use super::order::EpochSteps;
 use super::session::validate;
 use crate::data::{Split, ValidationSplit};
@@ -13,9 +11,7 @@ use crate::nn::{DeviceContext, Net};
 use crate::problem::Code;
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress, Unwatched};
-use crate::records::{
-    EpochRecord, Intervention, Reached, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy,
-};
+use crate::records::{Intervention, Reached, StepPoint, Telemetry, TimeToAccuracy};
 use crate::run_config::{Classes, RunConfig};
 
 /// Validation images that the accuracy is measured on, at most.
@@ -194,17 +190,9 @@ impl Run<'_> {
 }
 
 impl RunObserver for Run<'_> {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        _: &Net,
-        validation: &Split,
-        _: &[EpochRecord],
-        _: &[StepPoint],
-        _: RunPosition,
-    ) {
-        self.validation = validation.first(IMAGES);
-        self.epoch = EpochSteps::new(self.config, plan.train_images);
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        self.validation = run.validation.first(IMAGES);
+        self.epoch = EpochSteps::new(self.config, run.plan.train_images);
     }
 
     fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
@@ -243,9 +231,5 @@ impl RunObserver for Run<'_> {
         // Steps are taken back, and those that follow have a lower learning rate: the time would
         // not be that of this one.
         self.diverged |= matches!(intervention, Intervention::RolledBack { .. });
-    }
-
-    fn checkpoint_interval(&self) -> Duration {
-        Duration::MAX
     }
 }

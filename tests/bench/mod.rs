@@ -4,13 +4,15 @@ mod plain_candle;
 mod profile;
 
 use inkling::bench::{
-    Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest,
-    measure, rates, save, sections, sweet_spot, text,
+    Listener, batch_sizes, compare, devices, disturbance, fastest, heading, latest, measure, rates,
+    save, sections, sweet_spot, text,
 };
 use inkling::nn::DeviceContext;
 use inkling::problem::Problem;
 use inkling::progress::Cancelled;
-use inkling::records::benchmark::{BATCH_SIZES, Effort, Measurement, Report, Workload};
+use inkling::records::benchmark::{
+    BATCH_SIZES, Effort, JobProgress, Measurement, Report, Workload,
+};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
 use crate::fake_device::candle;
@@ -25,9 +27,9 @@ struct Until {
 }
 
 impl Listener for Until {
-    fn report(&mut self, progress: Progress) -> Result<(), Cancelled> {
+    fn report(&mut self, progress: JobProgress) -> Result<(), Cancelled> {
         self.fractions.push(progress.fraction);
-        assert!(progress.remaining_seconds >= 0.0);
+        assert!(progress.remaining_seconds.unwrap() >= 0.0);
         if self.found.len() >= self.figures {
             Err(Cancelled)
         } else {

@@ -2,9 +2,9 @@
 
 use inkling::data::DataSet;
 use inkling::nn::{DeviceContext, Net};
-use inkling::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint};
+use inkling::records::{Calibration, EpochRecord};
 use inkling::run_config::{Classes, Preset, RunConfig};
-use inkling::train::{EndRequest, RunObserver, TrainOutcome};
+use inkling::train::{EndRequest, RunObserver, RunStart, TrainOutcome};
 
 use crate::synthetic::{square_set, train};
 
@@ -17,16 +17,8 @@ struct Watcher {
 }
 
 impl RunObserver for Watcher {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        _: &Net,
-        _: &inkling::data::Split,
-        _: &[EpochRecord],
-        _: &[StepPoint],
-        _: RunPosition,
-    ) {
-        self.test_images = plan.test_images;
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        self.test_images = run.plan.test_images;
     }
 
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use inkling::data::Split;
 use inkling::nn::Net;
 use inkling::records::{
     Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, EndRequest, LearningProbe, RunObserver};
+use inkling::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunStart};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -45,15 +44,15 @@ pub struct Watcher {
 }
 
 impl RunObserver for Watcher {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        net: &Net,
-        validation: &Split,
-        before: &[EpochRecord],
-        curve: &[StepPoint],
-        position: RunPosition,
-    ) {
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        let RunStart {
+            plan,
+            net,
+            validation,
+            before,
+            curve,
+            position,
+        } = *run;
         assert!(self.plan.is_none() && self.steps.is_empty());
         assert_eq!(
             plan.parameters,

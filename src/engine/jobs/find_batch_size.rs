@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::{JobContext, JobError, Workspace};
-use crate::data::{DataSet, check_labels, validation_size};
+use crate::data::{DataSet, validation_size};
 use crate::hardware::BackgroundLoad;
 use crate::nn::DeviceContext;
 use crate::progress::{Cancelled, Progress};
@@ -27,15 +27,7 @@ pub(super) fn run(
     context: &mut JobContext<'_, '_>,
     BatchSizeSpec { config, accuracy }: &BatchSizeSpec,
 ) -> Result<JobResult, JobError> {
-    train::check(config)?;
-    let settings = workspace.settings;
-    let data: &DataSet = workspace.datasets.get(
-        &settings.data_folders,
-        &config.data,
-        &mut context.part(0.0, LOADING),
-    )?;
-    check_labels(&config.data, data)?;
-    let device = settings.devices.open(config.device)?;
+    let (data, device) = workspace.to_train(config, &mut context.part(0.0, LOADING))?;
     let finding = time_each(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))
 }

@@ -1,10 +1,9 @@
 //! Searches for a learning rate: short training with rates that grow from step to step. Nothing of
 //! it is kept, and no test image is looked at.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{JobContext, JobError, Workspace, at_priority_of};
-use crate::data::{DataSet, check_labels};
 use crate::nn::Net;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
@@ -20,15 +19,8 @@ pub(super) fn run(
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
 ) -> Result<JobResult, JobError> {
-    train::check(config)?;
     let settings = workspace.settings;
-    let data: &DataSet = workspace.datasets.get(
-        &settings.data_folders,
-        &config.data,
-        &mut context.part(0.0, LOADING),
-    )?;
-    check_labels(&config.data, data)?;
-    let device = settings.devices.open(config.device)?;
+    let (data, device) = workspace.to_train(config, &mut context.part(0.0, LOADING))?;
     let mut run = RateSearchRun {
         context,
         search: RateSearch::default(),
@@ -69,11 +61,8 @@ impl RateSearchRun<'_, '_, '_> {
             self.start.elapsed().as_secs_f32() / steps.max(1.0) * (SEARCH_STEPS as f32 - steps);
         let fraction = LOADING + (1.0 - LOADING) * self.search.fraction();
         let remaining_seconds = (steps > 0.0).then_some(left);
-        self.context.report_progress(JobProgress {
-            fraction,
-            remaining_seconds,
-            ..JobProgress::default()
-        })
+        self.context
+            .report_progress(JobProgress::at(fraction, remaining_seconds))
     }
 }
 
@@ -95,10 +84,6 @@ impl RunObserver for RateSearchRun<'_, '_, '_> {
             self.now = now;
             self.context.queue.events.step(self.context.id, point, now);
         }
-    }
-
-    fn checkpoint_interval(&self) -> Duration {
-        Duration::MAX
     }
 
     fn intervened(&mut self, intervention: Intervention) {

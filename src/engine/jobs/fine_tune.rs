@@ -16,14 +16,13 @@ use crate::progress::{Cancelled, Progress};
 use crate::protocol::EngineError;
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
-    Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition,
-    RunSummary, StepPoint, Telemetry,
+    Annotation, BeforeAfter, Calibration, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{Classes, ConfigProblem, WeightFormat};
 use crate::runs::Store;
 use crate::text::format::count;
 use crate::train::{
-    self, EndRequest, FineTuning, REHEARSED, RunObserver, TrainOutcome, TrainedModel,
+    self, EndRequest, FineTuning, REHEARSED, RunObserver, RunStart, TrainOutcome, TrainedModel,
 };
 
 /// The share of the whole after which each part ends: loading, measuring before, training, and
@@ -181,16 +180,8 @@ struct Run<'r, 'q, 'c> {
 }
 
 impl RunObserver for Run<'_, '_, '_> {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        _net: &Net,
-        _validation: &Split,
-        _before: &[EpochRecord],
-        _curve: &[StepPoint],
-        _position: RunPosition,
-    ) {
-        self.total = plan.total_steps.max(1);
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        self.total = run.plan.total_steps.max(1);
     }
 
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
@@ -208,11 +199,7 @@ impl RunObserver for Run<'_, '_, '_> {
         let remaining_seconds = Some(now.remaining_seconds + self.measuring);
         self.cancelled |= self
             .context
-            .report_progress(JobProgress {
-                fraction,
-                remaining_seconds,
-                ..JobProgress::default()
-            })
+            .report_progress(JobProgress::at(fraction, remaining_seconds))
             .is_err();
     }
 }

@@ -1,7 +1,5 @@
-//! Jobs: one file for each kind, what all of them work with, and how each one's end is reported.
+//! Jobs: a file for each, or for those that are one thing, what all of them work with, and how each one's end is reported.
 
-mod benchmark;
-mod compare;
 mod compare_models;
 mod evaluate;
 mod export;
@@ -9,10 +7,9 @@ mod find_batch_size;
 mod find_learning_rate;
 mod fine_tune;
 mod import;
-mod profile;
+mod measure;
 mod saved_model;
 mod test_images;
-mod time_steps;
 mod train;
 mod trial;
 
@@ -20,12 +17,13 @@ use super::autotuning;
 use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
-use crate::nn::ComputeError;
-use crate::problem::Code;
-use crate::problem::Problem;
+use crate::data::{DataSet, check_labels};
+use crate::nn::{ComputeError, DeviceContext};
+use crate::problem::{Code, Problem};
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
+use crate::run_config::RunConfig;
 use crate::runs::CheckpointThread;
 use crate::system::priority;
 
@@ -62,14 +60,14 @@ pub(super) fn run(
         Job::Train { config, from } => train::run(workspace, context, config, from.as_deref()),
         Job::Trial(config) => trial::run(workspace, context, config),
         Job::Evaluate(spec) => evaluate::run(workspace, context, spec),
-        Job::Benchmark(effort) => benchmark::run(workspace, context, *effort),
+        Job::Benchmark(effort) => measure::benchmark(workspace, context, *effort),
         Job::Compare {
             config,
             step_configs,
-        } => compare::run(workspace, context, config, step_configs),
+        } => measure::compare(workspace, context, config, step_configs),
         Job::CompareModels(spec) => compare_models::run(workspace, context, spec),
-        Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
-        Job::Profile(config) => profile::run(workspace, context, config),
+        Job::TimeSteps(configs) => measure::time_steps(workspace, context, configs),
+        Job::Profile(config) => measure::profile(workspace, context, config),
         Job::FindBatchSize(spec) => find_batch_size::run(workspace, context, spec),
         Job::FindLearningRate(config) => find_learning_rate::run(workspace, context, config),
         Job::FineTune(model) => fine_tune::run(workspace, context, model),
@@ -110,24 +108,44 @@ pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, JobError>> {
     }
 }
 
+impl Workspace<'_> {
+    /// The images that a run with these settings learns from, and its device.
+    fn to_train(
+        &mut self,
+        config: &RunConfig,
+        progress: &mut dyn Progress,
+    ) -> Result<(&DataSet, DeviceContext), JobError> {
+        // Better refused now than after an hour of training.
+        crate::train::check(config)?;
+        let settings = self.settings;
+        let set = self
+            .datasets
+            .get(&settings.data_folders, &config.data, progress)?;
+        check_labels(&config.data, set)?;
+        Ok((set, settings.devices.open(config.device)?))
+    }
+}
+
 impl JobContext<'_, '_> {
-    /// Reports more than a fraction; see [`Progress::report`].
-    pub fn report_progress(&mut self, progress: JobProgress) -> Result<(), Cancelled> {
+    /// Shows how far it is, without looking whether it is to go on.
+    pub fn show_progress(&mut self, progress: JobProgress) {
         let id = self.id;
         self.queue.events.telemetry(|| Event::Job {
             id,
             event: JobEvent::Progress(progress),
         });
-        self.queue.check(id)
+    }
+
+    /// Reports more than a fraction; see [`Progress::report`].
+    pub fn report_progress(&mut self, progress: JobProgress) -> Result<(), Cancelled> {
+        self.show_progress(progress);
+        self.queue.check(self.id)
     }
 }
 
 impl Progress for JobContext<'_, '_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
-        self.report_progress(JobProgress {
-            fraction,
-            ..JobProgress::default()
-        })
+        self.report_progress(JobProgress::at(fraction, None))
     }
 }
 

@@ -1,33 +1,22 @@
 //! A trial of a sweep: a run that is trained for its validation accuracy alone. It reads no test
 //! images, and nothing of it is saved.
 
-use std::time::Duration;
-
 use super::{JobContext, JobError, Workspace};
-use crate::data::{Split, check_labels};
 use crate::nn::Net;
 use crate::progress::Cancelled;
-use crate::protocol::{Event, JobEvent, JobProgress, JobResult};
-use crate::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::protocol::{Event, JobProgress, JobResult};
+use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
-use crate::train::{self, EndRequest, RunObserver, TrainOutcome};
+use crate::train::{self, EndRequest, RunObserver, RunStart, TrainOutcome};
 
 pub(super) fn run(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
 ) -> Result<JobResult, JobError> {
-    train::check(config)?;
-    let settings = workspace.settings;
     // The progress of reading the data is not part of the trial's.
     let (id, queue) = (context.id, &mut *context.queue);
-    let set = workspace
-        .datasets
-        .get(&settings.data_folders, &config.data, &mut |_: f32| {
-            queue.check(id)
-        })?;
-    check_labels(&config.data, set)?;
-    let device = settings.devices.open(config.device)?;
+    let (set, device) = workspace.to_train(config, &mut |_: f32| queue.check(id))?;
     let mut trial = Trial {
         context,
         total_steps: 1,
@@ -46,16 +35,8 @@ struct Trial<'r, 'q, 'c> {
 }
 
 impl RunObserver for Trial<'_, '_, '_> {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        _: &Net,
-        _: &Split,
-        _: &[EpochRecord],
-        _: &[StepPoint],
-        _: RunPosition,
-    ) {
-        self.total_steps = plan.total_steps.max(1);
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        self.total_steps = run.plan.total_steps.max(1);
     }
 
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
@@ -67,16 +48,9 @@ impl RunObserver for Trial<'_, '_, '_> {
     }
 
     fn step(&mut self, _: StepPoint, now: Telemetry) {
-        let (id, fraction) = (self.context.id, now.step as f32 / self.total_steps as f32);
-        let progress = JobProgress {
-            fraction,
-            remaining_seconds: Some(now.remaining_seconds),
-            ..JobProgress::default()
-        };
-        self.context.queue.events.telemetry(|| Event::Job {
-            id,
-            event: JobEvent::Progress(progress),
-        });
+        let fraction = now.step as f32 / self.total_steps as f32;
+        self.context
+            .show_progress(JobProgress::at(fraction, Some(now.remaining_seconds)));
     }
 
     fn epoch(&mut self, record: &EpochRecord, _: &Net, _: Calibration) {
@@ -84,9 +58,5 @@ impl RunObserver for Trial<'_, '_, '_> {
             run: self.context.id,
             record: *record,
         });
-    }
-
-    fn checkpoint_interval(&self) -> Duration {
-        Duration::MAX
     }
 }

@@ -349,48 +349,29 @@ impl Caller {
         self.tell(command.clone());
     }
 
-    fn on_event(&mut self, event: Event) {
+    fn on_event(&mut self, mut event: Event) {
         match event {
             Event::File { folder, part } => self.received.take(folder, part),
             Event::Bundle { bundle, .. } => self.bundle_answered(&bundle),
-            Event::Started {
-                run,
-                plan,
-                before,
-                curve,
-                position,
-                folder,
-            } => {
-                let folder = self
-                    .run
-                    .as_ref()
-                    .map_or(folder, |run| run.folder.path().to_owned());
-                self.events.send(Event::Started {
-                    run,
-                    plan,
-                    before,
-                    curve,
-                    position,
-                    folder,
-                });
+            // This machine's folder takes the place of the one there.
+            Event::Started { ref mut folder, .. } => {
+                if let Some(run) = &self.run {
+                    run.folder.path().clone_into(folder);
+                }
+                self.events.send(event);
             }
             Event::Checkpoint {
-                run,
-                folder,
-                position,
-                kept,
+                ref mut folder,
+                ref mut kept,
+                ..
             } => {
-                let kept = kept.and_then(|()| self.keep_checkpoint(&folder));
-                let folder = self
-                    .run
-                    .as_ref()
-                    .map_or(folder, |run| run.folder.path().to_owned());
-                self.events.send(Event::Checkpoint {
-                    run,
-                    folder,
-                    position,
-                    kept,
-                });
+                if kept.is_ok() {
+                    *kept = self.keep_checkpoint(folder);
+                }
+                if let Some(run) = &self.run {
+                    run.folder.path().clone_into(folder);
+                }
+                self.events.send(event);
             }
             Event::Job { id, event } => self.on_job_event(id, event),
             Event::ModelInUse(mut model) => {

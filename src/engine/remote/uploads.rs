@@ -286,9 +286,6 @@ impl Caller {
 fn progress(id: JobId, fraction: f32) -> Event {
     Event::Job {
         id,
-        event: JobEvent::Progress(JobProgress {
-            fraction,
-            ..JobProgress::default()
-        }),
+        event: JobEvent::Progress(JobProgress::at(fraction, None)),
     }
 }

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use super::super::JobContext;
-use crate::data::Split;
 use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
 use crate::ink::{Image, PIXELS};
@@ -13,15 +12,17 @@ use crate::protocol::EngineError;
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef,
-    RunPlan, RunPosition, StepPoint, Telemetry,
+    StepPoint, Telemetry,
 };
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
-use crate::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunOrigin};
+use crate::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunOrigin, RunStart};
 
 /// After this many steps the network has begun to learn, and drawings are recognized with its
 /// weights.
 const FIRST_STEPS: u32 = 10;
+/// The time between two checkpoints within an epoch.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
 /// While its data is prepared, so many of its images are shown at a time, so often.
 const IMAGES_AT_ONCE: usize = 20;
 const IMAGES_INTERVAL: Duration = Duration::from_millis(100);
@@ -62,13 +63,9 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
 impl ObservedRun<'_, '_, '_> {
     /// Reports that all of its data is ready. Opening the device and the first step follow.
     pub fn data_is_ready(&self) {
-        let progress = JobProgress {
-            fraction: 1.0,
-            ..JobProgress::default()
-        };
         self.send(Event::Job {
             id: self.context.id,
-            event: JobEvent::Progress(progress),
+            event: JobEvent::Progress(JobProgress::at(1.0, None)),
         });
     }
 
@@ -188,11 +185,7 @@ impl Progress for ObservedRun<'_, '_, '_> {
             background_load: self.background_load,
             ..JobProgress::default()
         };
-        let id = self.context.id;
-        self.context.queue.events.telemetry(|| Event::Job {
-            id,
-            event: JobEvent::Progress(progress),
-        });
+        self.context.show_progress(progress);
         let Err(end) = self.check() else {
             return Ok(());
         };
@@ -230,15 +223,15 @@ impl Progress for ObservedRun<'_, '_, '_> {
 }
 
 impl RunObserver for ObservedRun<'_, '_, '_> {
-    fn prepare(
-        &mut self,
-        plan: &RunPlan,
-        net: &Net,
-        validation: &Split,
-        before: &[EpochRecord],
-        curve: &[StepPoint],
-        position: RunPosition,
-    ) {
+    fn prepare(&mut self, run: &RunStart<'_>) {
+        let RunStart {
+            plan,
+            net,
+            validation,
+            before,
+            curve,
+            position,
+        } = *run;
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
         self.classes = plan.classes.clone();
         self.send(Event::Started {
@@ -315,5 +308,9 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
     fn checkpoint(&mut self, mut checkpoint: Checkpoint) {
         checkpoint.card.origin.clone_from(&self.origin);
         self.writer.write(checkpoint);
+    }
+
+    fn checkpoint_interval(&self) -> Duration {
+        CHECKPOINT_INTERVAL
     }
 }
