@@ -32,7 +32,7 @@ pub use background::{BackgroundTasks, SharedFolder, Wake};
 pub use ctx::{AppDeps, Ctx};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{
-    CANVAS, Canvas, Drawing, OpenImage, PenStroke, RecentDrawings, Sheet, Tool, WIDE_CANVAS,
+    CANVAS, Canvas, Drawing, OpenImage, PenStroke, Sheet, Tool, WIDE_CANVAS,
     about_inference_comparison, device_name, inference_row, verdict,
 };
 pub use draw::{Draw, DrawAction};

@@ -7,8 +7,7 @@ use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
 use inkling::engine::{EngineHandle, send_handshake, this_machine, write};
-use inkling::protocol::EngineExit;
-use inkling::protocol::{Command, Event, JobEvent};
+use inkling::protocol::{Command, EngineExit, Event, JobEvent};
 use inkling::records::ModelRef;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use inkling::engine::{
     EngineHandle, EngineSettings, read, recv_handshake, send_handshake, this_machine, write,
 };
-use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Command, EngineError, Event};
 use inkling::records::{JobId, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::{Checkpoints, Store};

@@ -7,11 +7,8 @@ use std::process::{Command as Program, Stdio};
 use inkling::engine::{
     EngineHandle, RemoteHost, SshHost, read, recv_handshake, send_handshake, this_machine, write,
 };
-use inkling::problem::Code;
-use inkling::problem::Problem;
-use inkling::protocol::EngineError;
-use inkling::protocol::EngineExit;
-use inkling::protocol::{Command, Event, JobEvent};
+use inkling::problem::{Code, Problem};
+use inkling::protocol::{Command, EngineError, EngineExit, Event, JobEvent};
 use inkling::records::{BundleId, BundleUse, FilePart, JobId, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::runs::Checkpoints;

@@ -7,8 +7,7 @@ use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::infer::{Classifier, Classify, ComparisonError};
 use inkling::ink::Ink;
-use inkling::problem::Code;
-use inkling::problem::Problem;
+use inkling::problem::{Code, Problem};
 use inkling::progress::Unwatched;
 use inkling::protocol::{
     Answer, Command, EngineError, Event, ExportReport, Job, JobEvent, JobResult, Question,

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use inkling::infer::{Classifier, Classify, EnsembleProblem};
 use inkling::nn::{ModelFile, Net};
-use inkling::problem::Code;
-use inkling::problem::Problem;
+use inkling::problem::{Code, Problem};
 use inkling::progress::Unwatched;
 use inkling::records::{Calibration, Ensemble, ModelRef, Uncertainty};
 use inkling::run_config::{

@@ -8,8 +8,7 @@ use inkling::window::{Action, App, Collection, Screen};
 
 use crate::fake_engine::{self, FakeEngine, NO_DIGIT, fine_tuned};
 use crate::window::stage::{Driven, Seen, Window, sized};
-use inkling::window::DrawAction;
-use inkling::window::MyDigitsAction;
+use inkling::window::{DrawAction, MyDigitsAction};
 
 /// Draws this many strokes, which the engine reads as this digit.
 fn draw(driven: &mut impl Driven, engine: &mut FakeEngine, strokes: u8) {
@@ -159,11 +158,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     draw(&mut app, &mut engine, 2);
     app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(7))));
     app.until(|app| digits(app) == [2, 7]);
-    assert_eq!(
-        app.draw.recent_drawings.iter().count(),
-        1,
-        "it was the same drawing twice"
-    );
+    assert_eq!(app.draw.recent.len(), 1, "it was the same drawing twice");
 
     // Undo takes it back and brings the drawing back to the canvas.
     app.apply(Action::Draw(DrawAction::Undo));

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::eraser::erase;
-use crate::ink::{Ink, Stroke};
+use crate::ink::{Bounds, Ink, Stroke};
 use crate::settings::PEN;
 
 /// The side of the canvas in its own units: ten to each pixel of the model's image. The height of
@@ -94,7 +94,10 @@ impl PenStroke {
 #[derive(Clone, Debug)]
 pub struct Drawing {
     strokes: Vec<PenStroke>,
-    history: History,
+    /// Changes that can be taken back.
+    past: VecDeque<Change>,
+    /// Those that were.
+    future: Vec<Change>,
     down: Down,
     /// How hard the pen presses, until that is noted with a point.
     pressure: Option<f32>,
@@ -123,7 +126,8 @@ impl Default for Drawing {
     fn default() -> Self {
         Self {
             strokes: Vec::new(),
-            history: History::default(),
+            past: VecDeque::new(),
+            future: Vec::new(),
             down: Down::Nothing,
             pressure: None,
             scale: 1.0,
@@ -169,7 +173,7 @@ impl Drawing {
     }
 
     pub fn begin(&mut self, point: [f32; 2]) {
-        self.history.remember(Change::Remove);
+        self.remember(Change::Remove);
         let mut stroke = PenStroke {
             scale: self.scale,
             ..PenStroke::default()
@@ -229,8 +233,7 @@ impl Drawing {
         if touched {
             // What the eraser takes away until it is lifted comes back at once.
             if !erased {
-                self.history
-                    .remember(Change::Replace(self.strokes.clone(), None));
+                self.remember(Change::Replace(self.strokes.clone(), None));
             }
             let before = std::mem::take(&mut self.strokes);
             self.strokes = before
@@ -254,58 +257,31 @@ impl Drawing {
 
     /// The same where it is known how hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
     pub fn put_pressed(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
-        let points = || {
-            ink.strokes
-                .iter()
-                .flatten()
-                .filter(|point| point.iter().all(|value| value.is_finite()))
-        };
-        let edge = |axis: usize, fold: fn(f32, f32) -> f32, start| {
-            points().map(|point| point[axis]).fold(start, fold)
-        };
-        let (low, high) = (
-            [0, 1].map(|axis| edge(axis, f32::min, f32::MAX)),
-            [0, 1].map(|axis| edge(axis, f32::max, f32::MIN)),
-        );
-        if points().next().is_none() {
+        let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
+        let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
+        if bounds == Bounds::default() {
             return;
         }
+        let size = self.size();
         let ours = ink.pen.is_some_and(|pen| PEN.contains(&pen))
-            && low.iter().all(|low| *low >= 0.0)
-            && high
-                .iter()
-                .zip(self.size())
-                .all(|(high, edge)| *high <= edge);
-        let fitting = [0, 1].map(|axis| FILLED * self.size()[axis] / (high[axis] - low[axis]));
+            && (0..2).all(|axis| bounds.low[axis] >= 0.0 && bounds.high[axis] <= size[axis]);
+        let fitting = [0, 1].map(|axis| FILLED * size[axis] / bounds.size(axis));
         let scale = if ours || fitting.iter().all(|scale| !scale.is_finite()) {
             1.0
         } else {
             fitting[0].min(fitting[1])
         };
-        let size = self.size();
-        let place = |point: &[f32; 2]| {
+        let place = |point: [f32; 2]| {
             if ours {
-                *point
-            } else {
-                [0, 1].map(|axis| {
-                    (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + size[axis] / 2.0
-                })
+                return point;
             }
+            [0, 1].map(|axis| (point[axis] - bounds.middle(axis)) * scale + size[axis] / 2.0)
         };
         let stroke = |(index, points): (usize, &Stroke)| {
             let mut stroke = PenStroke::default();
-            for (at, point) in points
-                .iter()
-                .enumerate()
-                .filter(|(_, point)| point.iter().all(|value| value.is_finite()))
-            {
-                stroke.push(
-                    place(point),
-                    pressures
-                        .get(index)
-                        .and_then(|pressures| pressures.get(at))
-                        .copied(),
-                );
+            for (at, &point) in points.iter().enumerate().filter(|(_, point)| finite(point)) {
+                let pressure = pressures.get(index).and_then(|pressures| pressures.get(at));
+                stroke.push(place(point), pressure.copied());
             }
             stroke
         };
@@ -320,43 +296,56 @@ impl Drawing {
             .pen
             .filter(|pen| pen.is_finite())
             .map(|pen| (pen * scale).clamp(*PEN.start(), *PEN.end()));
-        let before = pen.map(|pen| std::mem::replace(&mut self.pen, pen));
-        self.history.remember(Change::Replace(
-            std::mem::replace(&mut self.strokes, strokes),
-            before,
-        ));
+        let width = pen.map(|pen| std::mem::replace(&mut self.pen, pen));
+        let before = std::mem::replace(&mut self.strokes, strokes);
+        self.remember(Change::Replace(before, width));
         self.end();
     }
 
     pub fn undo(&mut self) {
-        if self.history.undo(&mut self.strokes, &mut self.pen) {
+        if let Some(change) = self.past.pop_back() {
+            let back = change.apply(&mut self.strokes, &mut self.pen);
+            self.future.push(back);
             self.end();
         }
     }
 
     pub fn redo(&mut self) {
-        if self.history.redo(&mut self.strokes, &mut self.pen) {
+        if let Some(change) = self.future.pop() {
+            let back = change.apply(&mut self.strokes, &mut self.pen);
+            self.past.push_back(back);
             self.end();
+        }
+    }
+
+    /// Remembers how to take a change back that is being made. What was undone before cannot be
+    /// redone any more; what was changed longest ago is forgotten.
+    fn remember(&mut self, change: Change) {
+        self.future.clear();
+        self.past.push_back(change);
+        let mut points: usize = self.past.iter().map(Change::points).sum();
+        while self.past.len() > MAX_CHANGES || (points > MAX_POINTS && self.past.len() > 1) {
+            points -= self.past.pop_front().map_or(0, |oldest| oldest.points());
         }
     }
 
     /// Empties the canvas; `undo` brings the strokes back.
     pub fn clear(&mut self) {
         if !self.strokes.is_empty() {
-            self.history
-                .remember(Change::Replace(std::mem::take(&mut self.strokes), None));
+            let before = std::mem::take(&mut self.strokes);
+            self.remember(Change::Replace(before, None));
             self.end();
         }
     }
 
     /// True if there is something to undo.
     pub fn can_undo(&self) -> bool {
-        !self.history.past.is_empty()
+        !self.past.is_empty()
     }
 
     /// True if there is something to redo.
     pub fn can_redo(&self) -> bool {
-        !self.history.future.is_empty()
+        !self.future.is_empty()
     }
 
     /// The content of an ink file with the drawing; `None` when nothing is drawn.
@@ -416,44 +405,5 @@ impl Change {
             Self::Add(stroke) => stroke.points.len(),
             Self::Replace(strokes, _) => strokes.iter().map(|stroke| stroke.points.len()).sum(),
         }
-    }
-}
-
-/// Changes that can be taken back, and those that were.
-#[derive(Clone, Debug, Default)]
-struct History {
-    past: VecDeque<Change>,
-    future: Vec<Change>,
-}
-
-impl History {
-    /// Remembers how to take a change back that is being made. What was undone before cannot be
-    /// redone any more; what was changed longest ago is forgotten.
-    fn remember(&mut self, change: Change) {
-        self.future.clear();
-        self.past.push_back(change);
-        let mut points: usize = self.past.iter().map(Change::points).sum();
-        while self.past.len() > MAX_CHANGES || (points > MAX_POINTS && self.past.len() > 1) {
-            points -= self.past.pop_front().map_or(0, |oldest| oldest.points());
-        }
-    }
-
-    /// Undoes the last change; true if there was one.
-    fn undo(&mut self, strokes: &mut Vec<PenStroke>, pen: &mut f32) -> bool {
-        let change = self
-            .past
-            .pop_back()
-            .map(|change| change.apply(strokes, pen));
-        let undone = change.is_some();
-        self.future.extend(change);
-        undone
-    }
-
-    /// Redoes what was undone last; true if there was something.
-    fn redo(&mut self, strokes: &mut Vec<PenStroke>, pen: &mut f32) -> bool {
-        let change = self.future.pop().map(|change| change.apply(strokes, pen));
-        let redone = change.is_some();
-        self.past.extend(change);
-        redone
     }
 }

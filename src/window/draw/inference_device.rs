@@ -9,11 +9,10 @@ use crate::protocol::Command;
 use crate::records::ModelRef;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 use crate::text::format::milliseconds;
-use crate::window::App;
-use crate::window::Ctx;
 use crate::window::draw::Draw;
 use crate::window::hardware::Checked;
 use crate::window::notice::Severity;
+use crate::window::{App, Ctx};
 
 /// The state of the choice of device for recognition.
 #[derive(Clone, Debug, Default)]

@@ -6,16 +6,16 @@ mod images;
 mod inference_device;
 mod preprocessing;
 mod reading;
-mod recent;
 mod update;
 pub mod verdict;
 #[cfg(feature = "gui")]
 pub mod view;
 
+use std::collections::VecDeque;
+
 pub use drawing::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};
 pub use images::OpenImage;
 pub use inference_device::{about_inference_comparison, device_name, inference_row};
-pub use recent::RecentDrawings;
 pub use update::DrawAction;
 
 use self::images::OpenImages;
@@ -23,9 +23,12 @@ use self::inference_device::InferenceDevice;
 use self::preprocessing::Preprocessing;
 use self::reading::Reading;
 use crate::ink::{Bounds, Ink};
+use crate::records::Prediction;
 use crate::run_config::Classes;
 use crate::window::{Ctx, Screen};
 
+/// Recent drawings that are kept.
+const RECENT: usize = 100;
 /// Ink that is wider than this, relative to its height, is more than one digit.
 const ONE_DIGIT: f32 = 1.5;
 
@@ -58,8 +61,9 @@ pub struct Draw {
     asked: Option<(u64, Canvas)>,
     /// What the pointer does to the canvas.
     pub tool: Tool,
-    /// The drawings that were cleared from the canvas.
-    pub recent_drawings: RecentDrawings,
+    /// The drawings that were cleared from the canvas since the program started, and what the model
+    /// made of them, the newest first.
+    pub recent: VecDeque<(Ink, Prediction)>,
     inference: InferenceDevice,
     preprocessing: Preprocessing,
     /// Training seconds at which the drawing was last classified again automatically.
@@ -106,7 +110,7 @@ impl Draw {
             images: OpenImages::default(),
             asked: None,
             tool: Tool::Pen,
-            recent_drawings: RecentDrawings::default(),
+            recent: VecDeque::new(),
             inference: InferenceDevice::default(),
             preprocessing: Preprocessing::default(),
             classified_at: 0.0,
@@ -191,10 +195,14 @@ impl Draw {
         self.drawing_changed(ctx);
     }
 
-    /// Puts the drawing among the recent ones, if the model has seen it.
+    /// Puts the drawing among the recent ones, if the model has seen it; once, however often it is
+    /// cleared and brought back.
     fn keep_drawing(&mut self) {
-        if let Some(prediction) = self.one.reading.prediction() {
-            self.recent_drawings.add(self.one.drawing.ink(), prediction);
+        if let Some(prediction) = self.one.reading.prediction().cloned() {
+            let ink = self.one.drawing.ink();
+            self.recent.retain(|(known, _)| *known != ink);
+            self.recent.push_front((ink, prediction));
+            self.recent.truncate(RECENT);
         }
     }
 }

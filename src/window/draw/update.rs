@@ -138,8 +138,8 @@ impl App {
             }
             (DrawAction::ClearDrawing, Canvas::Image) => draw.clear_images(ctx),
             (DrawAction::RestoreDrawing(index), _) => {
-                if let Some(recent) = draw.recent_drawings.take(index) {
-                    draw.put_digit(ctx, &recent.ink);
+                if let Some((ink, _)) = draw.recent.remove(index) {
+                    draw.put_digit(ctx, &ink);
                 }
             }
             (DrawAction::SetPen(pen), _) => {

@@ -1,10 +1,9 @@
 //! The guided collection: each digit some times, one after the other.
 
 use super::DIGITS;
-use crate::window::App;
-use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::draw::Draw;
+use crate::window::{App, Ctx};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {

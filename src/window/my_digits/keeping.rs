@@ -3,9 +3,8 @@
 use super::{Collection, MyDigitsView};
 use crate::data::my_digits::{Edit, KeptDrawing};
 use crate::records::Prediction;
-use crate::window::App;
-use crate::window::Ctx;
 use crate::window::draw::{Canvas, Draw};
+use crate::window::{App, Ctx};
 
 impl MyDigitsView {
     /// Something else is drawn: what was kept before stays as it is.
@@ -44,10 +43,9 @@ impl App {
     pub(in crate::window) fn keep_recent(&mut self, index: usize, digit: u8) {
         let drawing = self
             .draw
-            .recent_drawings
-            .iter()
-            .nth(index)
-            .and_then(|recent| KeptDrawing::new(&recent.ink, digit));
+            .recent
+            .get(index)
+            .and_then(|(ink, _)| KeptDrawing::new(ink, digit));
         self.my_digits.change_my_digits(
             &mut self.ctx,
             Edit {

@@ -15,8 +15,7 @@ use super::notice::Severity;
 use crate::data::MyDigits;
 use crate::data::my_digits::{Edit, Kept, KeptDrawing};
 use crate::ink::{Image, rasterize};
-use crate::problem::Message;
-use crate::problem::Problem;
+use crate::problem::{Message, Problem};
 use crate::records::DrawingAnswer;
 
 use crate::window::Ctx;

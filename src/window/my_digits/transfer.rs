@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use crate::data::my_digits::{Edit, KeptDrawing, labelled_drawings};
 use crate::data::{DataSet, MyDigits, export_drawings, export_set};
-use crate::problem::Message;
-use crate::problem::Problem;
+use crate::problem::{Message, Problem};
 use crate::progress::Unwatched;
 use crate::run_config::SetFormat;
 use crate::window::Ctx;

@@ -3,11 +3,9 @@
 use super::{FileStep, MyDigitsView};
 use crate::data::my_digits::Edit;
 use crate::problem::Message;
-use crate::window::Collection;
-use crate::window::Ctx;
-use crate::window::MyDigitsAction;
 use crate::window::action::{Action, Screen};
 use crate::window::notice::{Offer, Severity};
+use crate::window::{Collection, Ctx, MyDigitsAction};
 
 const UNDONE: usize = 200;
 

@@ -463,7 +463,7 @@ fn images(
     }
     let name = format!("Images of {}", run.config.data.label());
     style::describe(&response, Role::Image, &name, &grouped(images.len() as u64));
-    let upload = || ImageSheet::thumbnails(ui.ctx(), "data images", images.iter());
+    let upload = |_: &_| ImageSheet::thumbnails(ui.ctx(), "data images", images.iter());
     let sheet = grid.of((run.id, *count), upload);
     let palette = style::palette(ui);
     for index in 0..images.len() {

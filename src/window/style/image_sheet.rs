@@ -95,9 +95,27 @@ impl<K> Default for Cached<K> {
 
 impl<K: PartialEq> Cached<K> {
     /// The sheet of what has this key.
-    pub fn of(&mut self, key: K, upload: impl FnOnce() -> ImageSheet) -> &ImageSheet {
+    pub fn of(&mut self, key: K, upload: impl FnOnce(&K) -> ImageSheet) -> &ImageSheet {
         self.0.take_if(|(shown, _)| *shown != key);
-        &self.0.get_or_insert_with(|| (key, upload())).1
+        let (_, sheet) = self.0.get_or_insert_with(|| {
+            let sheet = upload(&key);
+            (key, sheet)
+        });
+        sheet
+    }
+}
+
+impl Cached<Vec<Image>> {
+    /// The sheet of these images.
+    pub fn of_images<'a>(
+        &mut self,
+        ui: &Ui,
+        name: &str,
+        images: impl Iterator<Item = &'a Image>,
+    ) -> &ImageSheet {
+        self.of(images.cloned().collect(), |images| {
+            ImageSheet::new(ui.ctx(), name, images.iter())
+        })
     }
 }
 

@@ -13,8 +13,7 @@ use crate::fake_engine::{digits, prediction};
 use crate::window::stage::{
     Driven, Panel, Seen, Staged, Window, ask, read_as, serve, sized, stage, stroke,
 };
-use inkling::window::DrawAction;
-use inkling::window::TrainAction;
+use inkling::window::{DrawAction, TrainAction};
 
 const CANVAS_NAME: &str = "Drawing canvas";
 

@@ -8,16 +8,12 @@ use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
-use inkling::protocol::EngineExit;
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Command, EngineExit, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
 use inkling::window::{Action, App, Checked};
 
-use inkling::window::DrawAction;
-use inkling::window::MachineAction;
-use inkling::window::ModelsAction;
-use inkling::window::TrainAction;
+use inkling::window::{DrawAction, MachineAction, ModelsAction, TrainAction};
 
 use crate::fake_engine::{FakeEngine, app, checked, reads};
 use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};

@@ -14,8 +14,7 @@ use super::pen::Pen;
 use crate::run_config::Classes;
 use crate::text::format::{count, grouped};
 use crate::text::visible;
-use crate::window::DrawAction;
-use crate::window::{Action, App, CANVAS, Drawing, OpenImage, Tool, style};
+use crate::window::{Action, App, CANVAS, DrawAction, Drawing, OpenImage, Tool, style};
 
 /// The canvas's name in the accessibility tree.
 pub const NAME: &str = "Drawing canvas";
@@ -299,7 +298,7 @@ pub fn image(
             .iter()
             .position(|digit| hit(digit.bounds))
         {
-            actions.push(Action::Draw(DrawAction::ChooseDigit(index)));
+            actions.push(DrawAction::ChooseDigit(index).into());
         }
     }
     rect

@@ -8,12 +8,13 @@ use eframe::egui::{
     vec2,
 };
 
+use crate::ink::Image;
+use crate::notices::verdict::Verdict;
 use crate::records::Prediction;
-use crate::window::DrawAction;
-use crate::window::MyDigitsAction;
-use crate::window::style::image_sheet;
-use crate::window::style::image_sheet::{Cached, ImageSheet};
-use crate::window::{Action, App, Collection, Pushes as _, Screen, style};
+use crate::window::style::image_sheet::{self, Cached};
+use crate::window::{
+    Action, App, Collection, DrawAction, MyDigitsAction, Pushes as _, Screen, style,
+};
 
 /// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are
 /// meant for something else: `canvas_focused` is true while the canvas has the focus.
@@ -25,7 +26,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
     if app.ctx.collection.is_some()
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
     {
-        return actions.push(Action::MyDigits(MyDigitsAction::StopCollecting));
+        return actions.push(MyDigitsAction::StopCollecting.into());
     }
     if !app.draw.can_keep(&app.ctx) {
         return;
@@ -33,7 +34,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
     // Enter presses the button that has the focus.
     let free = canvas_focused || ctx.memory(|memory| memory.focused().is_none());
     if free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
-        return actions.push(Action::MyDigits(MyDigitsAction::Keep(None)));
+        return actions.push(MyDigitsAction::Keep(None).into());
     }
     let typed = ui.input(|input| {
         input.events.iter().find_map(|event| {
@@ -45,7 +46,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
         })
     });
     if let Some(digit) = typed {
-        actions.push(Action::MyDigits(MyDigitsAction::Keep(Some(digit))));
+        actions.push(MyDigitsAction::Keep(Some(digit)).into());
     }
 }
 
@@ -59,9 +60,9 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let name = digit.map_or_else(|| "Keep".to_owned(), |digit| format!("Keep as {digit}"));
         let about = "Recognised correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
         let keep = ui.add_enabled(digit.is_some(), Button::new(name).min_size(vec2(86.0, 0.0)));
-        keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || Action::MyDigits(MyDigitsAction::Keep(None)));
+        keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || MyDigitsAction::Keep(None));
         ui.add_enabled_ui(app.draw.can_keep(&app.ctx), |ui| {
-            let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::MyDigits(MyDigitsAction::Keep(Some(digit))))));
+            let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(MyDigitsAction::Keep(Some(digit)).into())));
             // It belongs to the drawing that was there when it was opened.
             if !app.draw.can_keep(&app.ctx) {
                 Popup::close_id(ui.ctx(), Popup::default_response_id(&menu));
@@ -135,7 +136,7 @@ pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
         let about = format!("Put the drawing back on the canvas, and keep it no longer ({keys})");
         ui.add(Button::new("Undo keep"))
             .on_hover_text(about)
-            .pushes(actions, || Action::MyDigits(MyDigitsAction::UndoKept));
+            .pushes(actions, || MyDigitsAction::UndoKept);
     });
     let said = format!("kept as {digit}");
     style::announce_verdict(ui, place, "kept", Sense::empty(), &said);
@@ -149,16 +150,16 @@ fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut
         );
         next.on_hover_text("Keep the drawing and go on (Enter)")
             .on_disabled_hover_text("Draw the digit first")
-            .pushes(actions, || Action::MyDigits(MyDigitsAction::Keep(None)));
+            .pushes(actions, || MyDigitsAction::Keep(None));
         ui.button("Skip")
             .on_hover_text("Go on without a drawing of this one")
-            .pushes(actions, || Action::MyDigits(MyDigitsAction::SkipDigit));
+            .pushes(actions, || MyDigitsAction::SkipDigit);
         let back = ui.add_enabled(collection.can_go_back(), Button::new("Back"));
         back.on_hover_text("Draw the one before again")
-            .pushes(actions, || Action::MyDigits(MyDigitsAction::PreviousDigit));
+            .pushes(actions, || MyDigitsAction::PreviousDigit);
         ui.button("Stop")
             .on_hover_text("End the collection; what you have drawn is kept (Escape)")
-            .pushes(actions, || Action::MyDigits(MyDigitsAction::StopCollecting));
+            .pushes(actions, || MyDigitsAction::StopCollecting);
     });
 }
 
@@ -166,24 +167,17 @@ fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut
 const SIDES: [f32; 2] = [84.0, 140.0];
 const WIDE: f32 = 600.0;
 
-#[derive(Debug, Default)]
-pub struct RecentView {
-    /// The images, and the version of the list they belong to.
-    images: Cached<u64>,
-}
-
 /// Draws them, the newest first.
-pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<Action>) {
+pub fn recent(ui: &mut Ui, app: &App, shown: &mut Cached<Vec<Image>>, actions: &mut Vec<Action>) {
     style::section(ui, "Recent drawings");
-    let recent = &app.draw.recent_drawings;
+    let recent = &app.draw.recent;
     if recent.is_empty() {
         let about = "Drawings that you clear are kept here until you close Inkling. Click one to bring it back.";
         style::weak(ui, about);
         return;
     }
-    let images: Vec<_> = recent.iter().map(|drawing| &drawing.image).collect();
-    let upload = || ImageSheet::new(ui.ctx(), "recent drawings", images.into_iter());
-    let sheet = view.images.of(recent.version(), upload);
+    let images = recent.iter().map(|(_, prediction)| &prediction.image);
+    let sheet = shown.of_images(ui, "recent drawings", images);
     let side = if ui.available_width() < WIDE {
         SIDES[0]
     } else {
@@ -192,15 +186,16 @@ pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<A
     style::scroll(ui, "recent drawings", |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = eframe::egui::Vec2::splat(style::GAP * 0.75);
-            for (index, drawing) in recent.iter().enumerate() {
-                let [title, detail] = &drawing.verdict;
+            for (index, (_, prediction)) in recent.iter().enumerate() {
+                let verdict = Verdict::of(prediction);
+                let [title, detail] = [&verdict.title(), &verdict.confidence];
                 let spoken = format!("Recent drawing: {title}, {detail}");
                 let tile = image_sheet::tile(ui, sheet, index, side, [title, detail], &spoken);
-                tile.pushes(actions, || Action::Draw(DrawAction::RestoreDrawing(index)));
+                tile.pushes(actions, || DrawAction::RestoreDrawing(index));
                 Popup::context_menu(&tile).show(|ui| {
                     ui.label("Keep it as:");
                     digits(ui, None, |digit| {
-                        actions.push(Action::MyDigits(MyDigitsAction::KeepRecent(index, digit)));
+                        actions.push(MyDigitsAction::KeepRecent(index, digit).into());
                     });
                 });
                 tile.on_hover_text(

@@ -16,7 +16,7 @@ use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, Vec2
 use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalised;
-use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::image_sheet::Cached;
 use crate::window::{Action, App, CANVAS, Canvas, WIDE_CANVAS, style};
 
 /// From this height on, in points, the time that recognition took stands beside the image that the
@@ -28,9 +28,10 @@ const COMPACT_BARS: f32 = 60.0;
 #[derive(Debug, Default)]
 pub struct DrawView {
     canvas: canvas::CanvasView,
-    shown_image: Option<(Image, ImageSheet)>,
-    recent: keep::RecentView,
-    number: number::NumberView,
+    /// What the model sees.
+    input: Cached<Vec<Image>>,
+    recent: Cached<Vec<Image>>,
+    digits: Cached<Vec<Image>>,
     steps: steps::StepsView,
     image: canvas::ImageView,
 }
@@ -69,7 +70,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                     0.0,
                 );
                 if app.ctx.draws_several() {
-                    number::digits(ui, app, &mut view.number, actions);
+                    number::digits(ui, app, &mut view.digits, actions);
                 }
                 return;
             }
@@ -86,7 +87,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 let drawing = &app.draw.several.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
                 number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
-                number::digits(ui, app, &mut view.number, actions);
+                number::digits(ui, app, &mut view.digits, actions);
             } else {
                 keep::shortcuts(ui, app, shown.has_focus(), actions);
             }
@@ -215,7 +216,7 @@ fn prediction_column(
     ui.scope(|ui| bars::horizontal(ui, reading, &app.ctx.classes(), room));
     ui.add_space(style::GAP / 2.0);
     ui.horizontal_top(|ui| {
-        verdict::model_input(ui, view, reading, input);
+        verdict::model_input(ui, &mut view.input, reading, input);
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
             ui.horizontal(|ui| steps::header(ui, app, &mut view.steps, actions));

@@ -9,10 +9,8 @@ use eframe::egui::{
 use crate::ink::Image;
 use crate::notices::verdict::{NumberVerdict, Verdict};
 use crate::records::DigitPrediction;
-use crate::window::DrawAction;
-use crate::window::style;
-use crate::window::style::image_sheet::{self, ImageSheet};
-use crate::window::{Action, App, Pushes as _};
+use crate::window::style::image_sheet::{self, Cached};
+use crate::window::{Action, App, DrawAction, Pushes as _, style};
 
 /// The sides of the digits' images in little and in much room, in points: three, four and five to a
 /// pixel.
@@ -23,11 +21,6 @@ const TITLE_ROW: f32 = 24.0;
 const TITLE_GAP: f32 = 8.0;
 /// The width of a figure, relative to its height.
 const FIGURE: f32 = 0.56;
-
-#[derive(Debug, Default)]
-pub struct NumberView {
-    shown: Option<(Vec<Image>, ImageSheet)>,
-}
 
 /// Draws a box around each digit on the canvas or the image at `rect`, with what it was read as. A
 /// unit of the digits' bounds is `scale` points, and their ink reaches `reach` points further.
@@ -111,7 +104,7 @@ fn free_width(left: f32, top: f32, boxes: &[Rect]) -> f32 {
 
 /// Draws the digits from left to right, each as the model saw it and with its verdict; a click
 /// shows its probabilities.
-pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<Action>) {
+pub fn digits(ui: &mut Ui, app: &App, shown: &mut Cached<Vec<Image>>, actions: &mut Vec<Action>) {
     let digits = app.draw.digits(&app.ctx);
     ui.add_space(style::GAP / 2.0);
     style::section(ui, "Digits");
@@ -121,22 +114,8 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
         style::weak(ui, about);
         return;
     }
-    let stale = view.shown.as_ref().is_none_or(|(shown, _)| {
-        !shown
-            .iter()
-            .eq(digits.iter().map(|digit| &digit.prediction.image))
-    });
-    if stale {
-        let images: Vec<Image> = digits
-            .iter()
-            .map(|digit| digit.prediction.image.clone())
-            .collect();
-        let sheet = ImageSheet::new(ui.ctx(), "digits", images.iter());
-        view.shown = Some((images, sheet));
-    }
-    let Some((_, sheet)) = &view.shown else {
-        return;
-    };
+    let images = digits.iter().map(|digit| &digit.prediction.image);
+    let sheet = shown.of_images(ui, "digits", images);
     let gap = style::GAP;
     let room = (ui.available_width() / digits.len() as f32 - gap).min(ui.available_height() - 60.0);
     let side = SIDES
@@ -178,7 +157,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
                         );
                     }
                     tile.on_hover_text("Click to see its probabilities")
-                        .pushes(actions, || Action::Draw(DrawAction::ChooseDigit(index)));
+                        .pushes(actions, || DrawAction::ChooseDigit(index));
                 }
             });
         });

@@ -4,8 +4,7 @@ use eframe::egui::{
     Context, Event, EventFilter, Key, LayerId, PointerButton, Pos2, Rect, Response, TouchPhase, Ui,
 };
 
-use crate::window::DrawAction;
-use crate::window::{Action, CANVAS, Tool};
+use crate::window::{Action, CANVAS, DrawAction, Tool};
 
 /// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
 const STRIDE: f32 = 10.0;
@@ -93,7 +92,7 @@ impl Pen {
                 {
                     (self.by_pointer, self.by_key, self.last) = (Some(button), false, pos);
                     self.press(pos, actions);
-                    actions.push(Action::Draw(DrawAction::PenScale(scale)));
+                    actions.push(DrawAction::PenScale(scale).into());
                     let at = to_canvas(pos, rect, scale);
                     actions.push(
                         if tool == Tool::Eraser || button == PointerButton::Secondary {
@@ -134,16 +133,12 @@ impl Pen {
                 .zip(crossings)
                 .filter(|(_, (_, inside))| !inside)
             {
-                actions.push(Action::Draw(DrawAction::PenMove(to_canvas(
-                    last.lerp(pos, share),
-                    rect,
-                    scale,
-                ))));
+                actions.push(
+                    DrawAction::PenMove(to_canvas(last.lerp(pos, share), rect, scale)).into(),
+                );
             }
         }
-        actions.push(Action::Draw(DrawAction::PenMove(to_canvas(
-            pos, rect, scale,
-        ))));
+        actions.push(DrawAction::PenMove(to_canvas(pos, rect, scale)).into());
     }
 
     fn press(&self, pos: Pos2, actions: &mut Vec<Action>) {
@@ -157,7 +152,7 @@ impl Pen {
     /// Lifts the pen that the pointer holds.
     pub fn lift(&mut self, actions: &mut Vec<Action>) {
         (self.by_pointer, self.touch) = (None, None);
-        actions.push(Action::Draw(DrawAction::PenUp));
+        actions.push(DrawAction::PenUp.into());
     }
 
     /// Arrow keys move the pen, and the space bar puts it down and lifts it, while the canvas has
@@ -172,7 +167,7 @@ impl Pen {
     ) {
         if !response.has_focus() {
             if std::mem::take(&mut self.by_key) {
-                actions.push(Action::Draw(DrawAction::PenUp));
+                actions.push(DrawAction::PenUp.into());
             }
             return;
         }
@@ -202,9 +197,7 @@ impl Pen {
                 Key::ArrowDown => [0.0, stride],
                 Key::Space if !repeat && !modifiers.any() => {
                     self.by_key = !self.by_key;
-                    actions.push(Action::Draw(DrawAction::PenScale(
-                        response.rect.width() / size[0],
-                    )));
+                    actions.push(DrawAction::PenScale(response.rect.width() / size[0]).into());
                     actions.push(match (self.by_key, tool) {
                         (false, _) => Action::Draw(DrawAction::PenUp),
                         (true, Tool::Pen) => Action::Draw(DrawAction::PenDown(self.at)),
@@ -219,7 +212,7 @@ impl Pen {
                 (self.at[1] + dy).clamp(0.0, size[1]),
             ];
             if self.by_key {
-                actions.push(Action::Draw(DrawAction::PenMove(self.at)));
+                actions.push(DrawAction::PenMove(self.at).into());
             }
         }
     }

@@ -11,8 +11,7 @@ use super::tools::STEPS;
 use super::{DrawView, bars, ink};
 use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
-use crate::window::DrawAction;
-use crate::window::{Action, App, Pushes as _, style};
+use crate::window::{Action, App, DrawAction, Pushes as _, style};
 
 const TITLE: &str = "How Inkling sees it";
 /// The least and the greatest side of an image, in points: at least two to a pixel of the model's
@@ -46,60 +45,43 @@ impl std::fmt::Debug for StepsView {
     }
 }
 
-/// What a stage is called, and what its step does; or what happens instead where it is left out.
+/// What a stage is called, and what its step does; or what happens instead if it is left out.
 const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
-    match (kind, on) {
-        (StageKind::Drawn, _) => ["Your drawing", "As you drew it, with your pen."],
-        (StageKind::Gray, _) => ["Greyscale", "Only brightness counts, not colour."],
-        (StageKind::Step(Step::Lighting), true) => [
+    let [name, done, left_out] = match kind {
+        StageKind::Drawn => ["Your drawing", "As you drew it, with your pen.", ""],
+        StageKind::Gray => ["Greyscale", "Only brightness counts, not colour.", ""],
+        StageKind::Step(Step::Lighting) => [
             "Background estimation",
             "The paper's brightness is fitted by a smooth surface and subtracted, so that shadows are not ink.",
-        ],
-        (StageKind::Step(Step::Lighting), false) => [
-            "Background estimation",
             "Off: shadows and uneven light stay.",
         ],
-        (StageKind::Step(Step::Threshold), true) => [
+        StageKind::Step(Step::Threshold) => [
             "Thresholding",
             "What stands out clearly from the paper is ink; everything else is background.",
-        ],
-        (StageKind::Step(Step::Threshold), false) => [
-            "Thresholding",
             "Off: the paper's texture stays, and counts as faint ink.",
         ],
-        (StageKind::Step(Step::Specks), true) => [
+        StageKind::Step(Step::Specks) => [
             "Noise removal",
             "Small specks are removed, and what runs off the edge of the image (connected components).",
-        ],
-        (StageKind::Step(Step::Specks), false) => [
-            "Noise removal",
             "Off: specks stay, and count as part of the digit.",
         ],
-        (StageKind::Step(Step::Scaling), true) => [
+        StageKind::Step(Step::Scaling) => [
             "Size normalisation",
             "Scaled to fit a box of 20 × 20 pixels, whatever its size and place.",
-        ],
-        (StageKind::Step(Step::Scaling), false) => [
-            "Size normalisation",
             "Off: everything is scaled down together, empty space included.",
         ],
-        (StageKind::Step(Step::Pen), true) => [
+        StageKind::Step(Step::Pen) => [
             "Stroke width",
             "Redrawn 2.4 pixels wide, as in MNIST, whatever pen was used.",
-        ],
-        (StageKind::Step(Step::Pen), false) => [
-            "Stroke width",
             "Off: strokes stay as thick or thin as they are.",
         ],
-        (StageKind::Step(Step::Centring), true) => [
+        StageKind::Step(Step::Centring) => [
             "Centre of mass",
             "Moved to the middle. This is all that the model sees.",
-        ],
-        (StageKind::Step(Step::Centring), false) => [
-            "Centre of mass",
             "Off: it is not moved. This is all that the model sees.",
         ],
-    }
+    };
+    [name, if on { done } else { left_out }]
 }
 
 /// The button that shows the steps or folds them away.
@@ -119,7 +101,7 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
     view.focus_button = button.clicked() && button.has_focus();
     button
         .on_hover_text(format!("{about} ({keys})"))
-        .pushes(actions, || Action::Draw(DrawAction::ShowSteps(!shown)));
+        .pushes(actions, || DrawAction::ShowSteps(!shown));
 }
 
 /// Copies or saves the image that the model sees.
@@ -172,7 +154,7 @@ fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     );
     ui.add(style::small_button("Restore all steps"))
         .on_hover_text(about)
-        .pushes(actions, || Action::Draw(DrawAction::RestoreSteps));
+        .pushes(actions, || DrawAction::RestoreSteps);
 }
 
 /// Draws the steps in what is left of the column, below the bars where there is room for both.
@@ -265,7 +247,7 @@ fn row(
             if let Some((step, mut on)) = switch {
                 let check = ui.add(Checkbox::new(&mut on, name));
                 if check.on_hover_text(about).changed() {
-                    actions.push(Action::Draw(DrawAction::SwitchStep { step, on }));
+                    actions.push(DrawAction::SwitchStep { step, on }.into());
                 }
             } else {
                 ui.label(name);

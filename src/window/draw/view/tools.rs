@@ -9,10 +9,8 @@ use eframe::egui::{
     WidgetInfo,
 };
 
-use crate::window::DrawAction;
 use crate::window::shell::shortcuts;
-use crate::window::style;
-use crate::window::{Action, App, Pushes as _, Screen, Tool};
+use crate::window::{Action, App, DrawAction, Pushes as _, Screen, Tool, style};
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
@@ -37,20 +35,20 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
         let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
         if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)) {
-            actions.push(Action::Draw(DrawAction::Undo));
+            actions.push(DrawAction::Undo.into());
         }
         if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()) {
-            actions.push(Action::Draw(DrawAction::Redo));
+            actions.push(DrawAction::Redo.into());
         }
         let erasing = app.draw.tool == Tool::Eraser;
         let about = "Take ink away instead of drawing (E); the right mouse button always does";
         let erasable = !drawing.strokes().is_empty();
         let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
         eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
-        eraser.on_hover_text(about).pushes(actions, || Action::Draw(DrawAction::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser })));
+        eraser.on_hover_text(about).pushes(actions, || DrawAction::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
         let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
         if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.draw.image_shown(&app.ctx).is_some()) {
-            actions.push(Action::Draw(DrawAction::ClearDrawing));
+            actions.push(DrawAction::ClearDrawing.into());
         }
         if !compact {
             let save = format!(
@@ -61,10 +59,10 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let can_save = !drawing.strokes().is_empty() && app.draw.image_shown(&app.ctx).is_none();
             MenuButton::new("File").ui(ui, |ui| {
                 if tool(ui, "Open…", open, true) {
-                    actions.push(Action::Draw(DrawAction::OpenInDraw));
+                    actions.push(DrawAction::OpenInDraw.into());
                 }
                 if tool(ui, "Save drawing…", save, can_save) {
-                    actions.push(Action::Draw(DrawAction::SaveDrawing));
+                    actions.push(DrawAction::SaveDrawing.into());
                 }
             });
             ui.add_space(8.0);
@@ -74,7 +72,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
             let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen; the eraser grows with it");
             if response.changed() {
-                actions.push(Action::Draw(DrawAction::SetPen(width)));
+                actions.push(DrawAction::SetPen(width).into());
             }
             ui.add_space(8.0);
             canvas_choice(ui, app, whole < ROOMY, actions);
@@ -110,7 +108,7 @@ fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>)
             .clicked()
             && !chosen
         {
-            actions.push(Action::Draw(DrawAction::ChooseCanvas { several }));
+            actions.push(DrawAction::ChooseCanvas { several }.into());
         }
     }
 }
@@ -129,21 +127,25 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     );
     ui.input_mut(|input| {
         if app.ctx.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
-            actions.push(Action::Draw(DrawAction::ChooseCanvas {
-                several: !app.ctx.settings.several_digits,
-            }));
+            actions.push(
+                DrawAction::ChooseCanvas {
+                    several: !app.ctx.settings.several_digits,
+                }
+                .into(),
+            );
         }
         if input.consume_key(Modifiers::NONE, Key::E) {
-            actions.push(Action::Draw(DrawAction::ChooseTool(
-                if app.draw.tool == Tool::Eraser {
+            actions.push(
+                DrawAction::ChooseTool(if app.draw.tool == Tool::Eraser {
                     Tool::Pen
                 } else {
                     Tool::Eraser
-                },
-            )));
+                })
+                .into(),
+            );
         }
         if app.ctx.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
-            actions.push(Action::Draw(DrawAction::OpenInDraw));
+            actions.push(DrawAction::OpenInDraw.into());
         }
         // As for copying; text on the clipboard arrives as another event.
         let pasted = input.events.iter().find_map(|event| {
@@ -155,15 +157,16 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         });
         if let Some(image) = pasted.filter(|_| app.ctx.screen == Screen::Draw) {
             let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
-            actions.push(Action::Draw(DrawAction::PasteImage {
-                size: image.size,
-                pixels: Arc::new(pixels),
-            }));
+            actions.push(
+                DrawAction::PasteImage {
+                    size: image.size,
+                    pixels: Arc::new(pixels),
+                }
+                .into(),
+            );
         }
         if app.ctx.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
-            actions.push(Action::Draw(DrawAction::ShowSteps(
-                !app.ctx.settings.steps_shown,
-            )));
+            actions.push(DrawAction::ShowSteps(!app.ctx.settings.steps_shown).into());
         }
         // What copies is Ctrl+C or a key of its own; either arrives as this event.
         if app.ctx.screen == Screen::Draw
@@ -172,15 +175,15 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 .iter()
                 .any(|event| matches!(event, Event::Copy))
         {
-            actions.push(Action::Draw(DrawAction::CopyImage));
+            actions.push(DrawAction::CopyImage.into());
         }
         if input.consume_key(Modifiers::COMMAND, Key::S) {
-            actions.push(Action::Draw(DrawAction::SaveDrawing));
+            actions.push(DrawAction::SaveDrawing.into());
         }
         if input.consume_key(Modifiers::NONE, Key::Delete)
             || input.consume_key(Modifiers::NONE, Key::Backspace)
         {
-            actions.push(Action::Draw(DrawAction::ClearDrawing));
+            actions.push(DrawAction::ClearDrawing.into());
         }
     });
 }

@@ -7,19 +7,17 @@ use eframe::egui::{
     Sense, Ui, vec2,
 };
 
-use super::DrawView;
 use crate::ink::Image;
 use crate::notices::verdict::{Verdict, uncertainty_explanation, uncertainty_sentence};
 use crate::records::Prediction;
 use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalised, milliseconds};
-use crate::window::DrawAction;
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons;
-use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::image_sheet::Cached;
 use crate::window::verdict::model_facts;
 use crate::window::{
-    Action, App, Pushes as _, Screen, about_inference_comparison, inference_row, style,
+    Action, App, DrawAction, Pushes as _, Screen, about_inference_comparison, inference_row, style,
 };
 
 /// The greatest width of the list of models, in points.
@@ -80,28 +78,22 @@ fn labels(ui: &mut Ui, size: f32, confidence: &str, detail: &str) {
 }
 
 /// The image the model saw, each of its 28x28 pixels a square.
-pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
+pub fn model_input(
+    ui: &mut Ui,
+    shown: &mut Cached<Vec<Image>>,
+    reading: Option<&Prediction>,
+    side: f32,
+) {
     let image = reading.map_or(&Image::BLANK, |reading| &reading.image);
-    let stale = view
-        .shown_image
-        .as_ref()
-        .is_none_or(|(shown, _)| shown != image);
-    if stale {
-        view.shown_image = Some((
-            image.clone(),
-            ImageSheet::new(ui.ctx(), "what the model sees", std::iter::once(image)),
-        ));
-    }
+    let sheet = shown.of_images(ui, "what the model sees", std::iter::once(image));
     // A whole number of screen pixels per image pixel keeps all squares equal.
     let scale = ui.pixels_per_point();
     let side = ((side * scale / 28.0).floor().max(1.0) * 28.0) / scale;
     let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(side), Sense::hover());
     let palette = style::palette(ui);
-    if let Some((_, sheet)) = &view.shown_image {
-        let at = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size());
-        sheet.paint(ui.painter(), 0, at, palette);
-        style::outline(ui.painter(), at.expand(1.0), 1.0, palette.line);
-    }
+    let at = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size());
+    sheet.paint(ui.painter(), 0, at, palette);
+    style::outline(ui.painter(), at.expand(1.0), 1.0, palette.line);
     let ink = image.pixels().iter().filter(|&&pixel| pixel > 0).count();
     let seen = match ink {
         0 => "blank".to_owned(),
@@ -131,7 +123,7 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let choice = list.show_ui(ui, |ui| {
             for reference in app.models(8) {
                 ui.selectable_label(current == Some(&reference), app.model_name(&reference))
-                    .pushes(actions, || Action::Draw(DrawAction::UseModel(reference)));
+                    .pushes(actions, || DrawAction::UseModel(reference));
             }
             ui.separator();
             ui.button("All models…")
@@ -221,7 +213,7 @@ fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let why_not = app.why_not_inference(choice);
         ui.add_enabled_ui(why_not.is_none(), |ui| {
             if ui.radio(chosen, choice.label()).clicked() && !chosen {
-                actions.push(Action::Draw(DrawAction::ChooseInferenceDevice(choice)));
+                actions.push(DrawAction::ChooseInferenceDevice(choice).into());
             }
         });
         if let Some(reason) = why_not {

@@ -11,11 +11,12 @@ use eframe::egui::{
 use crate::problem::Message;
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
-use crate::window::MyDigitsAction;
 use crate::window::shell::{help, shortcuts};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::Cached;
-use crate::window::{Action, Activity, App, Collection, DIGITS, Pushes as _, Screen, style};
+use crate::window::{
+    Action, Activity, App, Collection, DIGITS, MyDigitsAction, Pushes as _, Screen, style,
+};
 
 /// From this width on the buttons stand beside the figures, in points.
 const BESIDE: f32 = 1000.0;
@@ -149,7 +150,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let (menu, _) = MenuButton::new("Export…").ui(ui, |ui| {
             for format in SetFormat::ALL {
                 if ui.button(format.label()).clicked() {
-                    actions.push(Action::MyDigits(MyDigitsAction::ExportMyDigits(*format)));
+                    actions.push(MyDigitsAction::ExportMyDigits(*format).into());
                     ui.close();
                 }
             }
@@ -158,7 +159,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
     ui.button("Import…")
         .on_hover_text("Add the drawings of an ink file with labels")
-        .pushes(actions, || Action::MyDigits(MyDigitsAction::ImportInk));
+        .pushes(actions, || MyDigitsAction::ImportInk);
     // From the right: the one that changes its name is last, so that no other moves.
     let keys = |modifiers, key| {
         ui.ctx()
@@ -172,11 +173,11 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     redo.on_hover_text(format!(
         "Make the change again that was taken back last ({redo_keys})"
     ))
-    .pushes(actions, || Action::MyDigits(MyDigitsAction::RedoKept));
+    .pushes(actions, || MyDigitsAction::RedoKept);
     let (name, about) = undo_words(app);
     let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
     undo.on_hover_text(format!("{about} ({undo_keys})"))
-        .pushes(actions, || Action::MyDigits(MyDigitsAction::UndoKept));
+        .pushes(actions, || MyDigitsAction::UndoKept);
 }
 
 /// What would be taken back: the button's name, and in a sentence.
@@ -266,7 +267,7 @@ pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     button
         .on_hover_text(about)
         .on_disabled_hover_text(why_not.unwrap_or_default())
-        .pushes(actions, || Action::MyDigits(MyDigitsAction::FineTune));
+        .pushes(actions, || MyDigitsAction::FineTune);
     let usual = Collection::ROUNDS[0];
     collect(
         ui,
@@ -292,9 +293,9 @@ pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec
         "two to three minutes"
     };
     let about = format!("{} drawings, {time}", Collection::new(rounds).total());
-    ui.add(button).on_hover_text(about).pushes(actions, || {
-        Action::MyDigits(MyDigitsAction::Collect(rounds))
-    });
+    ui.add(button)
+        .on_hover_text(about)
+        .pushes(actions, || MyDigitsAction::Collect(rounds));
 }
 
 /// What came of the last fine-tuning, and the way back from it while its model is in use.
@@ -325,7 +326,7 @@ pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .on_hover_text("The fine-tuned model stays under Models")
                 .clicked()
         {
-            actions.push(Action::MyDigits(MyDigitsAction::UndoFineTune));
+            actions.push(MyDigitsAction::UndoFineTune.into());
         }
     });
 }

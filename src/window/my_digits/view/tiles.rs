@@ -5,12 +5,9 @@ use eframe::egui::{Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2,
 
 use super::MyDigitsScreen;
 use crate::text::format::count;
-use crate::window::DIGITS;
-use crate::window::MyDigitsAction;
 use crate::window::draw::view::keep;
-use crate::window::style;
 use crate::window::style::image_sheet::{self, ImageSheet};
-use crate::window::{Action, App, MyDrawing};
+use crate::window::{Action, App, DIGITS, MyDigitsAction, MyDrawing, style};
 
 /// The least and the greatest side of an image, in points.
 const SIDES: [f32; 2] = [60.0, 84.0];
@@ -38,7 +35,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
             .take(SHOWN)
             .map(|place| &digits.drawings()[*place])
     };
-    let upload = || {
+    let upload = |_: &u64| {
         let drawings = (0..DIGITS).flat_map(shown);
         let images: Vec<_> = drawings.map(|drawing| &drawing.image).collect();
         ImageSheet::new(ui.ctx(), "my digits", images.into_iter())
@@ -142,16 +139,11 @@ fn tile(
     Popup::menu(&response).show(|ui| {
         ui.label(RichText::new(format!("This is a {digit}. Change it to:")));
         keep::digits(ui, Some(digit), |digit| {
-            actions.push(Action::MyDigits(MyDigitsAction::Relabel(
-                Box::new(drawing.kept.clone()),
-                digit,
-            )));
+            actions.push(MyDigitsAction::Relabel(Box::new(drawing.kept.clone()), digit).into());
         });
         ui.separator();
         if ui.button("Open in Draw").clicked() {
-            actions.push(Action::MyDigits(MyDigitsAction::DrawKept(Box::new(
-                drawing.kept.clone(),
-            ))));
+            actions.push(MyDigitsAction::DrawKept(Box::new(drawing.kept.clone())).into());
             ui.close();
         }
         if ui
@@ -159,9 +151,7 @@ fn tile(
             .on_hover_text("Undo brings it back")
             .clicked()
         {
-            actions.push(Action::MyDigits(MyDigitsAction::DeleteKept(Box::new(
-                drawing.kept.clone(),
-            ))));
+            actions.push(MyDigitsAction::DeleteKept(Box::new(drawing.kept.clone())).into());
             ui.close();
         }
     });
