@@ -66,7 +66,7 @@ pub struct RunConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_weights: Option<PathBuf>,
     /// How the weights are initialized where none are given.
-    #[serde(skip_serializing_if = "is_random")]
+    #[serde(skip_serializing_if = "is_default")]
     pub initialization: Initialization,
     /// Passes over the training images.
     pub epochs: u32,
@@ -74,7 +74,7 @@ pub struct RunConfig {
     pub batch_size: u32,
     /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows;
     /// `batch_size` is that of the first.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub growing_batches: bool,
     /// Number format of the products.
     pub precision: Precision,
@@ -93,11 +93,11 @@ pub struct RunConfig {
     pub nesterov: bool,
     /// Whether only some activations are kept for the backward pass, which computes the others
     /// again: less memory for more time.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub activation_checkpointing: bool,
     /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest.
     /// They round differently. It has no effect on other devices.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub autotune: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,
@@ -139,20 +139,8 @@ const fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-const fn is_false(setting: &bool) -> bool {
-    !*setting
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_random(initialization: &Initialization) -> bool {
-    *initialization == Initialization::Random
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for RunConfig {

@@ -14,23 +14,29 @@ use super::{
 };
 use crate::text::format::{count, plain};
 
-/// Declares [`Setting`] with a row for each: what a row does not say follows from the type of its
-/// field.
+/// Declares [`Setting`] with a row for each, section by section: its field, name, label and help, and
+/// what does not follow from the type of its field.
 macro_rules! settings {
-    ($($Setting:ident = $field:ident { $($column:ident: $value:expr,)+ })+) => {
+    ($($section:ident {
+        $($Setting:ident = $field:ident, $name:literal, $label:literal, $help:literal { $($column:ident: $value:expr),* $(,)? })+
+    })+) => {
         /// A setting of a run.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(into = "&'static str", try_from = "String")]
-        pub enum Setting { $($Setting,)+ }
+        pub enum Setting { $($($Setting,)+)+ }
 
         impl Setting {
-            pub const ALL: &'static [Self] = &[$(Self::$Setting,)+];
+            pub const ALL: &'static [Self] = &[$($(Self::$Setting,)+)+];
 
             pub const fn row(self) -> &'static Row {
                 match self {
-                    $(Self::$Setting => {
+                    $($(Self::$Setting => {
                         static ROW: Row = Row {
-                            $($column: $value,)+
+                            name: $name,
+                            label: $label,
+                            section: Section::$section,
+                            help: $help,
+                            $($column: $value,)*
                             ..Row::of(
                                 stringify!($field),
                                 |config| &config.$field,
@@ -40,7 +46,7 @@ macro_rules! settings {
                             )
                         };
                         &ROW
-                    })+
+                    })+)+
                 }
             }
         }
@@ -48,312 +54,230 @@ macro_rules! settings {
 }
 
 settings! {
-    Data = data {
-        name: "data",
-        label: "Data",
-        value_name: "DATA",
-        help: "Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +.",
+    Main {
+        Data = data, "data", "Data",
+        "Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +." { value_name: "DATA" }
+        Network = model, "network", "Network",
+        "Network to train." {
+            former: &["model"],
+            trials: Trials::OneOther,
+            describe: |config| Some(config.network().label()),
+        }
+        Widths = widths, "widths", "Widths",
+        "Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths." {
+            value_name: "N-N-…",
+            unset: DEFAULT,
+            applies: |config| !config.model.widths().is_empty(),
+            trials: Trials::Of(widths_around),
+            describe: told_elsewhere,
+        }
+        Layers = layers, "layers", "Layers",
+        "Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3 (32C3P1: with a padding of 1), each followed by 2x2 max pooling, and a dense layer of 128 neurons." {
+            value_name: "L-L-…",
+            unset: DEFAULT,
+            excludes: Some(Setting::Widths),
+            applies: |config| config.model == ModelKind::Cnn,
+            trials: Trials::Of(layers_around),
+            describe: told_elsewhere,
+        }
+        InitialWeights = initial_weights, "initial-weights", "Initial weights",
+        "Model file or folder of a run to start from: its weights, network and activation are used." {
+            former: &["from"],
+            value_name: "FILE",
+        }
+        Epochs = epochs, "epochs", "Epochs",
+        "Passes over the training set." {
+            range: Some(Range { high: At(1000.0), ..Range::whole("the number of epochs") }),
+            trials: Trials::Halves,
+        }
+        BatchSize = batch_size, "batch-size", "Batch size",
+        "Images per batch." {
+            range: Some(Range { high: At(8192.0), ..Range::whole("the batch size") }),
+            trials: Trials::Halves,
+            describe: |config| {
+                let growing = if config.growing_batches { ", growing" } else { "" };
+                Some(format!("{}{growing}", config.batch_size))
+            },
+        }
+        Augmentation = augmentation, "augmentation", "Augmentation",
+        "Random changes to the training images." { trials: Trials::Choices }
+        Precision = precision, "precision", "Precision",
+        "The number format of matrix products and convolutions; weights, sums and the loss are always f32." { trials: Trials::OneOther }
     }
-    Network = model {
-        name: "network",
-        former: &["model"],
-        label: "Network",
-        help: "Network to train.",
-        trials: Trials::OneOther,
-        describe: |config| Some(config.network().label()),
+    Optimization {
+        Activation = activation, "activation", "Activation",
+        "The non-linearity between layers; without it, a deep network could represent no more than a single layer." { trials: Trials::Choices }
+        Initialization = initialization, "initialization", "Initialization",
+        "What the weights are before the first step." {
+            former: &["init"],
+            excludes: Some(Setting::InitialWeights),
+            applies: |config| config.initial_weights.is_none(),
+            trials: Trials::Choices,
+            describe: |config| {
+                let chosen = config.initialization;
+                (chosen != Initialization::Random).then(|| chosen.label().to_owned())
+            },
+        }
+        Optimizer = optimizer, "optimizer", "Optimizer",
+        "How weights are updated from gradients." {
+            trials: Trials::Choices,
+            describe: |config| {
+                let label = config.optimizer.label();
+                let nesterov = if config.nesterov { " (Nesterov)" } else { "" };
+                Some(match config.optimizer {
+                    OptimizerKind::Sgd => format!("{label} {}{nesterov}", config.momentum),
+                    _ => label.to_owned(),
+                })
+            },
+        }
+        LearningRate = learning_rate, "learning-rate", "Learning rate",
+        "Size of the weight updates, at its maximum over the schedule. Too large and training diverges; too small and it is slow." {
+            former: &["lr"],
+            range: Some(Range { low: Beyond(0.0), high: At(10.0), example: "0.001", ..Range::real("the learning rate") }),
+            trials: Trials::Around(0.0),
+            describe: |config| Some(format!("{} ({})", plain(config.learning_rate), config.schedule.label())),
+        }
+        Schedule = schedule, "schedule", "Schedule",
+        "How the learning rate changes during the run." {
+            trials: Trials::Choices,
+            describe: told_elsewhere,
+        }
+        Momentum = momentum, "momentum", "Momentum",
+        "Share of SGD's previous update that is carried over to the next one; 0.9 is typical." {
+            range: Some(Range { high: Beyond(1.0), example: "0.9", ..Range::real("the momentum") }),
+            applies: |config| config.optimizer == OptimizerKind::Sgd,
+            trials: Trials::Between(0.8, 0.99),
+            describe: told_elsewhere,
+        }
+        Nesterov = nesterov, "nesterov", "Nesterov",
+        "Nesterov momentum of SGD: evaluates the gradient after the momentum step (Sutskever et al. 2013)." {
+            applies: |config| config.optimizer == OptimizerKind::Sgd,
+            trials: Trials::Choices,
+            describe: told_elsewhere,
+        }
+        GrowingBatches = growing_batches, "growing-batches", "Growing batches",
+        "From epoch to epoch, batches grow as far as the gradient noise scale allows, and the learning rate with them: fewer and larger steps, which let a GPU compute more at a time (McCandlish et al. 2018). The batch size is that of the first epoch." {
+            trials: Trials::Choices,
+            describe: told_elsewhere,
+        }
+        WeightDecay = weight_decay, "weight-decay", "Weight decay",
+        "Shrinks weights towards zero at each step, scaled by the learning rate, except biases and normalization parameters. 0 turns it off." {
+            range: Some(Range { high: At(1.0), example: "0.01", ..Range::real("the weight decay") }),
+            trials: Trials::Around(1e-5),
+        }
     }
-    Widths = widths {
-        name: "widths",
-        label: "Widths",
-        value_name: "N-N-…",
-        unset: DEFAULT,
-        help: "Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths.",
-        applies: |config| !config.model.widths().is_empty(),
-        trials: Trials::Of(widths_around),
-        describe: told_elsewhere,
+    Regularization {
+        LabelSmoothing = label_smoothing, "label-smoothing", "Label smoothing",
+        "Spreads this share of the target probability over all classes, so that the network is less overconfident. 0 turns it off; 0.1 is typical." {
+            range: Some(Range { high: At(0.5), example: "0.1", ..Range::real("label smoothing") }),
+            trials: Trials::Between(0.0, 0.2),
+            describe: |config| (config.label_smoothing > 0.0).then(|| plain(config.label_smoothing)),
+        }
+        ClipNorm = clip_norm, "clip-norm", "Clip norm",
+        "Scales gradients down when their global norm exceeds this value; 1 is typical." {
+            unset: OFF,
+            placeholder: "off",
+            range: Some(Range {
+                low: Beyond(0.0),
+                example: "1",
+                if_empty: Some("to turn clipping off"),
+                ..Range::real("the norm for gradient clipping")
+            }),
+            trials: Trials::List(&["off", "0.5", "1", "2"]),
+            describe: |config| Some(format!("global norm {}", config.clip_norm?)),
+        }
+        Accumulation = accumulation, "accumulation", "Accumulation",
+        "Gradient accumulation: combines the gradients of this many batches into one optimizer step, like a larger batch. 1 turns it off." {
+            range: Some(Range { high: At(1024.0), unit: "batches", ..Range::whole("gradient accumulation") }),
+            trials: Trials::List(&["1", "2", "4"]),
+            describe: |config| {
+                let batches = config.accumulation;
+                (batches > 1).then(|| format!("{batches} batches per step"))
+            },
+        }
+        WeightAveraging = weight_averaging, "weight-averaging", "Weight averaging",
+        "Keeps an exponential moving average (EMA) of the weights with this decay per step, such as 0.999; the averaged weights are validated and saved." {
+            unset: OFF,
+            placeholder: "off",
+            range: Some(Range {
+                low: Beyond(0.0),
+                high: Beyond(1.0),
+                example: "0.999",
+                if_empty: Some("to turn averaging off"),
+                ..Range::real("the decay for weight averaging")
+            }),
+            trials: Trials::List(&["off", "0.99", "0.999"]),
+            describe: |config| Some(format!("EMA, decay {} per step", config.weight_averaging?)),
+        }
+        EarlyStopping = early_stopping, "early-stopping", "Early stopping",
+        "Ends the run after this many epochs in a row without improvement on the validation set, and saves the best epoch's weights." {
+            unset: OFF,
+            placeholder: "never",
+            range: Some(Range {
+                high: At(1000.0),
+                unit: "epochs",
+                if_empty: Some("to train all epochs"),
+                ..Range::whole("the patience of early stopping")
+            }),
+            trials: Trials::List(&["off", "2", "5"]),
+            describe: |config| {
+                let epochs = count(config.early_stopping?.into(), "epoch");
+                Some(format!("after {epochs} without improvement"))
+            },
+        }
     }
-    Layers = layers {
-        name: "layers",
-        label: "Layers",
-        value_name: "L-L-…",
-        unset: DEFAULT,
-        excludes: Some(Setting::Widths),
-        help: "Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3 (32C3P1: with a padding of 1), each followed by 2x2 max pooling, and a dense layer of 128 neurons.",
-        applies: |config| config.model == ModelKind::Cnn,
-        trials: Trials::Of(layers_around),
-        describe: told_elsewhere,
-    }
-    InitialWeights = initial_weights {
-        name: "initial-weights",
-        former: &["from"],
-        label: "Initial weights",
-        value_name: "FILE",
-        help: "Model file or folder of a run to start from: its weights, network and activation are used.",
-    }
-    Epochs = epochs {
-        name: "epochs",
-        label: "Epochs",
-        help: "Passes over the training set.",
-        range: Some(Range { high: At(1000.0), ..Range::whole("the number of epochs") }),
-        trials: Trials::Halves,
-    }
-    BatchSize = batch_size {
-        name: "batch-size",
-        label: "Batch size",
-        help: "Images per batch.",
-        range: Some(Range { high: At(8192.0), ..Range::whole("the batch size") }),
-        trials: Trials::Halves,
-        describe: |config| {
-            let growing = if config.growing_batches { ", growing" } else { "" };
-            Some(format!("{}{growing}", config.batch_size))
-        },
-    }
-    Augmentation = augmentation {
-        name: "augmentation",
-        label: "Augmentation",
-        help: "Random changes to the training images.",
-        trials: Trials::Choices,
-    }
-    Precision = precision {
-        name: "precision",
-        label: "Precision",
-        help: "The number format of matrix products and convolutions; weights, sums and the loss are always f32.",
-        trials: Trials::OneOther,
-    }
-    Activation = activation {
-        name: "activation",
-        label: "Activation",
-        section: Section::Optimization,
-        help: "The non-linearity between layers; without it, a deep network could represent no more than a single layer.",
-        trials: Trials::Choices,
-    }
-    Initialization = initialization {
-        name: "initialization",
-        former: &["init"],
-        label: "Initialization",
-        section: Section::Optimization,
-        help: "What the weights are before the first step.",
-        excludes: Some(Setting::InitialWeights),
-        applies: |config| config.initial_weights.is_none(),
-        trials: Trials::Choices,
-        describe: |config| {
-            let chosen = config.initialization;
-            (chosen != Initialization::Random).then(|| chosen.label().to_owned())
-        },
-    }
-    Optimizer = optimizer {
-        name: "optimizer",
-        label: "Optimizer",
-        section: Section::Optimization,
-        help: "How weights are updated from gradients.",
-        trials: Trials::Choices,
-        describe: |config| {
-            let label = config.optimizer.label();
-            let nesterov = if config.nesterov { " (Nesterov)" } else { "" };
-            Some(match config.optimizer {
-                OptimizerKind::Sgd => format!("{label} {}{nesterov}", config.momentum),
-                _ => label.to_owned(),
-            })
-        },
-    }
-    LearningRate = learning_rate {
-        name: "learning-rate",
-        former: &["lr"],
-        label: "Learning rate",
-        section: Section::Optimization,
-        help: "Size of the weight updates, at its maximum over the schedule. Too large and training diverges; too small and it is slow.",
-        range: Some(Range { low: Beyond(0.0), high: At(10.0), example: "0.001", ..Range::real("the learning rate") }),
-        trials: Trials::Around(0.0),
-        describe: |config| Some(format!("{} ({})", plain(config.learning_rate), config.schedule.label())),
-    }
-    Schedule = schedule {
-        name: "schedule",
-        label: "Schedule",
-        section: Section::Optimization,
-        help: "How the learning rate changes during the run.",
-        trials: Trials::Choices,
-        describe: told_elsewhere,
-    }
-    Momentum = momentum {
-        name: "momentum",
-        label: "Momentum",
-        section: Section::Optimization,
-        help: "Share of SGD's previous update that is carried over to the next one; 0.9 is typical.",
-        range: Some(Range { high: Beyond(1.0), example: "0.9", ..Range::real("the momentum") }),
-        applies: |config| config.optimizer == OptimizerKind::Sgd,
-        trials: Trials::Between(0.8, 0.99),
-        describe: told_elsewhere,
-    }
-    Nesterov = nesterov {
-        name: "nesterov",
-        label: "Nesterov",
-        section: Section::Optimization,
-        help: "Nesterov momentum of SGD: evaluates the gradient after the momentum step (Sutskever et al. 2013).",
-        applies: |config| config.optimizer == OptimizerKind::Sgd,
-        trials: Trials::Choices,
-        describe: told_elsewhere,
-    }
-    GrowingBatches = growing_batches {
-        name: "growing-batches",
-        label: "Growing batches",
-        section: Section::Optimization,
-        help: "From epoch to epoch, batches grow as far as the gradient noise scale allows, and the learning rate with them: fewer and larger steps, which let a GPU compute more at a time (McCandlish et al. 2018). The batch size is that of the first epoch.",
-        trials: Trials::Choices,
-        describe: told_elsewhere,
-    }
-    WeightDecay = weight_decay {
-        name: "weight-decay",
-        label: "Weight decay",
-        section: Section::Optimization,
-        help: "Shrinks weights towards zero at each step, scaled by the learning rate, except biases and normalization parameters. 0 turns it off.",
-        range: Some(Range { high: At(1.0), example: "0.01", ..Range::real("the weight decay") }),
-        trials: Trials::Around(1e-5),
-    }
-    LabelSmoothing = label_smoothing {
-        name: "label-smoothing",
-        label: "Label smoothing",
-        section: Section::Regularization,
-        help: "Spreads this share of the target probability over all classes, so that the network is less overconfident. 0 turns it off; 0.1 is typical.",
-        range: Some(Range { high: At(0.5), example: "0.1", ..Range::real("label smoothing") }),
-        trials: Trials::Between(0.0, 0.2),
-        describe: |config| (config.label_smoothing > 0.0).then(|| plain(config.label_smoothing)),
-    }
-    ClipNorm = clip_norm {
-        name: "clip-norm",
-        label: "Clip norm",
-        section: Section::Regularization,
-        unset: OFF,
-        placeholder: "off",
-        help: "Scales gradients down when their global norm exceeds this value; 1 is typical.",
-        range: Some(Range {
-            low: Beyond(0.0),
-            example: "1",
-            if_empty: Some("to turn clipping off"),
-            ..Range::real("the norm for gradient clipping")
-        }),
-        trials: Trials::List(&["off", "0.5", "1", "2"]),
-        describe: |config| Some(format!("global norm {}", config.clip_norm?)),
-    }
-    Accumulation = accumulation {
-        name: "accumulation",
-        label: "Accumulation",
-        section: Section::Regularization,
-        help: "Gradient accumulation: combines the gradients of this many batches into one optimizer step, like a larger batch. 1 turns it off.",
-        range: Some(Range { high: At(1024.0), unit: "batches", ..Range::whole("gradient accumulation") }),
-        trials: Trials::List(&["1", "2", "4"]),
-        describe: |config| {
-            let batches = config.accumulation;
-            (batches > 1).then(|| format!("{batches} batches per step"))
-        },
-    }
-    WeightAveraging = weight_averaging {
-        name: "weight-averaging",
-        label: "Weight averaging",
-        section: Section::Regularization,
-        unset: OFF,
-        placeholder: "off",
-        help: "Keeps an exponential moving average (EMA) of the weights with this decay per step, such as 0.999; the averaged weights are validated and saved.",
-        range: Some(Range {
-            low: Beyond(0.0),
-            high: Beyond(1.0),
-            example: "0.999",
-            if_empty: Some("to turn averaging off"),
-            ..Range::real("the decay for weight averaging")
-        }),
-        trials: Trials::List(&["off", "0.99", "0.999"]),
-        describe: |config| Some(format!("EMA, decay {} per step", config.weight_averaging?)),
-    }
-    EarlyStopping = early_stopping {
-        name: "early-stopping",
-        label: "Early stopping",
-        section: Section::Regularization,
-        unset: OFF,
-        placeholder: "never",
-        help: "Ends the run after this many epochs in a row without improvement on the validation set, and saves the best epoch's weights.",
-        range: Some(Range {
-            high: At(1000.0),
-            unit: "epochs",
-            if_empty: Some("to train all epochs"),
-            ..Range::whole("the patience of early stopping")
-        }),
-        trials: Trials::List(&["off", "2", "5"]),
-        describe: |config| {
-            let epochs = count(config.early_stopping?.into(), "epoch");
-            Some(format!("after {epochs} without improvement"))
-        },
-    }
-    Device = device {
-        name: "device",
-        label: "Device",
-        section: Section::Execution,
-        is_of_machine: true,
-        help: "Where the run is computed.",
-    }
-    Threads = threads {
-        name: "threads",
-        label: "Threads",
-        section: Section::Execution,
-        is_of_machine: true,
-        unset: DEFAULT,
-        placeholder: "one per core",
-        help: "CPU threads for training.",
-        range: Some(Range {
-            high: At(1024.0),
-            if_empty: Some("for one per core"),
-            ..Range::whole("the number of threads")
-        }),
-        describe: |config| {
-            let threads = config.threads.map(|threads| threads.to_string());
-            Some(threads.unwrap_or_else(|| "one per core".to_owned()))
-        },
-    }
-    Seed = seed {
-        name: "seed",
-        label: "Seed",
-        section: Section::Execution,
-        help: "Seed of the random number generator: the same seed on the same machine gives exactly the same weights.",
-        range: Some(Range { low: At(0.0), ..Range::whole("the seed") }),
-        trials: Trials::List(&["1", "2", "3"]),
-    }
-    Repeats = repeats {
-        name: "repeats",
-        former: &["repeat"],
-        label: "Repeats",
-        section: Section::Execution,
-        help: "Trains this many runs, each with the next seed, one after another; their mean accuracy with its 95 % interval shows how much of a difference is due to chance.",
-        range: Some(Range { high: At(100.0), ..Range::whole("the number of runs") }),
-        describe: told_elsewhere,
-    }
-    ActivationCheckpointing = activation_checkpointing {
-        name: "activation-checkpointing",
-        former: &["checkpoint-activations"],
-        label: "Activation checkpointing",
-        section: Section::Execution,
-        help: "Keeps only some of the layers' outputs for the backward pass, which computes the others again: less memory for the same gradients, but each step takes longer (Chen et al. 2016).",
-    }
-    Autotune = autotune {
-        name: "autotune",
-        label: "Autotune",
-        section: Section::Execution,
-        help: "An NVIDIA GPU tries several algorithms for each matrix product, uses the fastest, and remembers it. Without autotuning, the same settings give exactly the same weights each time; with it, they may differ by rounding until every product is known.",
-    }
-    MemoryLimit = memory_limit {
-        name: "memory-limit",
-        label: "Memory limit",
-        section: Section::Execution,
-        is_of_machine: true,
-        unset: OFF,
-        placeholder: "none",
-        value_name: "MIB",
-        help: "Most memory Inkling may use while training, in MiB. If a batch needs more, it is split into micro-batches, which gives the same gradients.",
-        range: Some(Range {
-            low: Beyond(0.0),
-            unit: "MiB",
-            example: "500",
-            if_empty: Some("for no limit"),
-            ..Range::whole("the memory limit")
-        }),
-        describe: |config| Some(format!("{} MiB", config.memory_limit?)),
+    Execution {
+        Device = device, "device", "Device",
+        "Where the run is computed." {
+            is_of_machine: true,
+        }
+        Threads = threads, "threads", "Threads",
+        "CPU threads for training." {
+            is_of_machine: true,
+            unset: DEFAULT,
+            placeholder: "one per core",
+            range: Some(Range {
+                high: At(1024.0),
+                if_empty: Some("for one per core"),
+                ..Range::whole("the number of threads")
+            }),
+            describe: |config| {
+                let threads = config.threads.map(|threads| threads.to_string());
+                Some(threads.unwrap_or_else(|| "one per core".to_owned()))
+            },
+        }
+        Seed = seed, "seed", "Seed",
+        "Seed of the random number generator: the same seed on the same machine gives exactly the same weights." {
+            range: Some(Range { low: At(0.0), ..Range::whole("the seed") }),
+            trials: Trials::List(&["1", "2", "3"]),
+        }
+        Repeats = repeats, "repeats", "Repeats",
+        "Trains this many runs, each with the next seed, one after another; their mean accuracy with its 95 % interval shows how much of a difference is due to chance." {
+            former: &["repeat"],
+            range: Some(Range { high: At(100.0), ..Range::whole("the number of runs") }),
+            describe: told_elsewhere,
+        }
+        ActivationCheckpointing = activation_checkpointing, "activation-checkpointing", "Activation checkpointing",
+        "Keeps only some of the layers' outputs for the backward pass, which computes the others again: less memory for the same gradients, but each step takes longer (Chen et al. 2016)." {
+            former: &["checkpoint-activations"],
+        }
+        Autotune = autotune, "autotune", "Autotune",
+        "An NVIDIA GPU tries several algorithms for each matrix product, uses the fastest, and remembers it. Without autotuning, the same settings give exactly the same weights each time; with it, they may differ by rounding until every product is known." {}
+        MemoryLimit = memory_limit, "memory-limit", "Memory limit",
+        "Most memory Inkling may use while training, in MiB. If a batch needs more, it is split into micro-batches, which gives the same gradients." {
+            is_of_machine: true,
+            unset: OFF,
+            placeholder: "none",
+            value_name: "MIB",
+            range: Some(Range {
+                low: Beyond(0.0),
+                unit: "MiB",
+                example: "500",
+                if_empty: Some("for no limit"),
+                ..Range::whole("the memory limit")
+            }),
+            describe: |config| Some(format!("{} MiB", config.memory_limit?)),
+        }
     }
 }
 
