@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::hardware::BackgroundLoad;
+use crate::math::statistics::median;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::records::benchmark::{BUSY, Effort, JobProgress, Measurement, Workload};
@@ -174,6 +175,22 @@ pub(super) fn interleave(
         }
     }
     Ok(samples)
+}
+
+/// The median seconds that the case of each of these takes, measured in turn.
+pub(super) fn medians<'c, T>(
+    budget: &mut BenchBudget<'_>,
+    time: Duration,
+    compared: impl IntoIterator<Item = T>,
+    case: impl FnMut(&T) -> Result<Case<'c>, Problem>,
+) -> Result<Vec<(T, f64)>, Problem> {
+    let compared: Vec<T> = compared.into_iter().collect();
+    let mut cases = compared.iter().map(case).collect::<Result<Vec<_>, _>>()?;
+    let taken = interleave(budget, time, &mut cases)?;
+    Ok(compared
+        .into_iter()
+        .zip(taken.iter().map(|seconds| median(seconds)))
+        .collect())
 }
 
 /// The seconds that `work` takes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::budget::{BenchBudget, Case, Pool, interleave, timed};
+use super::budget::{BenchBudget, Case, Pool, interleave, medians, timed};
 use super::{CLASSES, steps};
 use crate::data::Split;
 use crate::infer::{Classifier, Classify, measure};
@@ -61,26 +61,22 @@ fn of_size(
     pools: &[Pool],
     size: usize,
 ) -> Result<Vec<Measurement>, Problem> {
-    let cases: Vec<(Precision, &Pool)> = Precision::on(DeviceChoice::Cpu)
-        .flat_map(|precision| pools.iter().map(move |pool| (precision, pool)))
-        .collect();
-    let mut work: Vec<Case<'_>> = cases
-        .iter()
-        .map(|&(precision, pool)| {
-            let mut product = LargeProduct::new(size, precision);
-            Box::new(move || Ok(pool.pool.install(|| timed(|| product.run())))) as Case<'_>
-        })
-        .collect();
+    let compared = Precision::on(DeviceChoice::Cpu)
+        .flat_map(|precision| pools.iter().map(move |pool| (precision, pool)));
+    let taken = medians(budget, time, compared, |&(precision, pool)| {
+        let mut product = LargeProduct::new(size, precision);
+        Ok(Box::new(move || {
+            Ok(pool.pool.install(|| timed(|| product.run())))
+        }))
+    })?;
     let flops = LargeProduct::flops(size) as f64;
-    let taken = interleave(budget, time, &mut work)?;
-    let row =
-        |(&(precision, pool), seconds): (&(Precision, &Pool), &Vec<f64>)| Measurement::Product {
-            precision,
-            threads: pool.threads,
-            size: size as u32,
-            gflops: flops / median(seconds) / 1e9,
-        };
-    Ok(cases.iter().zip(&taken).map(row).collect())
+    let row = |((precision, pool), seconds): ((Precision, &Pool), f64)| Measurement::Product {
+        precision,
+        threads: pool.threads,
+        size: size as u32,
+        gflops: flops / seconds / 1e9,
+    };
+    Ok(taken.into_iter().map(row).collect())
 }
 
 /// What products of different sizes have in common: precision and threads.
@@ -102,30 +98,27 @@ pub(super) fn memory(
     let time = budget.start_part(Workload::Memory, seconds)?;
     let from = vec![1.0_f32; COPIED];
     let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);
-    let mut copies: Vec<Case<'_>> = pools
-        .iter()
-        .map(|pool| {
-            let (from, to) = (&from, &to);
-            Box::new(move || {
-                let mut to = to.borrow_mut();
-                let to = to.as_mut_slice();
-                Ok(pool.pool.install(|| {
-                    timed(|| {
-                        to.par_chunks_mut(CHUNK)
-                            .zip(from.par_chunks(CHUNK))
-                            .for_each(|(to, from)| to.copy_from_slice(from));
-                    })
-                }))
-            }) as Case<'_>
-        })
-        .collect();
-    let taken = interleave(budget, time, &mut copies)?;
+    let taken = medians(budget, time, pools, |pool| {
+        let (from, to) = (&from, &to);
+        let pool = &pool.pool;
+        Ok(Box::new(move || {
+            let mut to = to.borrow_mut();
+            let to = to.as_mut_slice();
+            Ok(pool.install(|| {
+                timed(|| {
+                    to.par_chunks_mut(CHUNK)
+                        .zip(from.par_chunks(CHUNK))
+                        .for_each(|(to, from)| to.copy_from_slice(from));
+                })
+            }))
+        }))
+    })?;
     let bytes = (2 * COPIED * size_of::<f32>()) as f64;
-    let row = |(pool, seconds): (&Pool, &Vec<f64>)| Measurement::Memory {
+    let row = |(pool, seconds): (&Pool, f64)| Measurement::Memory {
         threads: pool.threads,
-        gigabytes_per_second: bytes / median(seconds) / 1e9,
+        gigabytes_per_second: bytes / seconds / 1e9,
     };
-    Ok(pools.iter().zip(&taken).map(row).collect())
+    Ok(taken.into_iter().map(row).collect())
 }
 
 /// Batches timed together: many, as one or two may be ready before the time starts.
@@ -142,8 +135,7 @@ pub(super) fn pipeline(
     let time = budget.start_part(Workload::Pipeline, seconds)?;
     let plain = steps::config(ModelKind::ConvNet);
     let taken = std::thread::scope(|scope| {
-        let mut cases: Vec<Case<'_>> = Vec::new();
-        for &augmentation in Augmentation::ALL {
+        medians(budget, time, Augmentation::ALL, |&&augmentation| {
             let config = RunConfig {
                 augmentation,
                 epochs: ENOUGH,
@@ -155,7 +147,7 @@ pub(super) fn pipeline(
                 images,
                 Shuffle::new((0..images.len() as u32).collect(), config.seed, 0),
             )?;
-            cases.push(Box::new(move || {
+            Ok(Box::new(move || {
                 let mut loaded: Result<usize, Problem> = Ok(0);
                 let took = timed(|| {
                     loaded = (0..BATCHES)
@@ -164,16 +156,15 @@ pub(super) fn pipeline(
                 });
                 // Batches differ in size where an epoch ends.
                 Ok(took / loaded?.max(1) as f64)
-            }));
-        }
-        interleave(budget, time, &mut cases)
+            }))
+        })
     })?;
-    let row = |(&augmentation, seconds): (&Augmentation, &Vec<f64>)| Measurement::Pipeline {
+    let row = |(&augmentation, seconds): (&Augmentation, f64)| Measurement::Pipeline {
         augmentation,
         threads: 1,
-        images_per_second: 1.0 / median(seconds),
+        images_per_second: 1.0 / seconds,
     };
-    Ok(Augmentation::ALL.iter().zip(&taken).map(row).collect())
+    Ok(taken.into_iter().map(row).collect())
 }
 
 /// The network whose weights are updated: the one with the most of them.
@@ -192,12 +183,8 @@ pub(super) fn updates(
     let Some(all) = pools.last() else {
         return Ok(Vec::new());
     };
-    let nets = OptimizerKind::ALL
-        .iter()
-        .map(|_| Net::new(UPDATED, Activation::default(), CLASSES, 1))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut cases: Vec<Case<'_>> = Vec::new();
-    for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
+    let taken = medians(budget, time, OptimizerKind::ALL, |&&kind| {
+        let net = Net::new(UPDATED, Activation::default(), CLASSES, 1)?;
         let config = RunConfig {
             optimizer: kind,
             weight_decay: 0.01,
@@ -209,23 +196,22 @@ pub(super) fn updates(
             net.context(),
             None,
         )?;
-        cases.push(Box::new(move || {
+        Ok(Box::new(move || {
             let mut updated = Ok(());
             let took = all
                 .pool
                 .install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));
             updated?;
             Ok(took)
-        }));
-    }
-    let taken = interleave(budget, time, &mut cases)?;
-    let row = |(&optimizer, seconds): (&OptimizerKind, &Vec<f64>)| Measurement::Update {
+        }))
+    })?;
+    let row = |(&optimizer, seconds): (&OptimizerKind, f64)| Measurement::Update {
         optimizer,
         parameters: parameter_count(UPDATED, CLASSES),
         threads: all.threads,
-        microseconds: median(seconds) * 1e6,
+        microseconds: seconds * 1e6,
     };
-    Ok(OptimizerKind::ALL.iter().zip(&taken).map(row).collect())
+    Ok(taken.into_iter().map(row).collect())
 }
 
 /// Images classified, one at a time, between two reports.

@@ -7,7 +7,6 @@
 
 mod archive;
 mod client;
-mod digest;
 mod error;
 mod sources;
 
@@ -94,9 +93,7 @@ pub fn download(
     let target = folder.join(set.name());
     let partial = folder.join(format!("{}.partial", set.name()));
     if target.exists() {
-        let complete = files
-            .iter()
-            .all(|file| digest::is_published(&target.join(file.name), file));
+        let complete = files.iter().all(|file| file.is_at(&target.join(file.name)));
         return if complete {
             Ok(target)
         } else {
@@ -152,7 +149,7 @@ fn fetch(
 ) -> Result<(), DownloadError> {
     let [whole, part, compressed] =
         ["", ".part", ".zip.part"].map(|suffix| folder.join(format!("{}{suffix}", file.name)));
-    if digest::is_published(&whole, file) {
+    if file.is_at(&whole) {
         return Ok(progress.report(1.0)?);
     }
     let mut failure = None;
@@ -172,7 +169,7 @@ fn fetch(
             )
         };
         let fetched = fetched.and_then(|()| {
-            if digest::is_published(&part, file) {
+            if file.is_at(&part) {
                 // What an archive had begun to send, before another mirror sent all of it.
                 let _ = std::fs::remove_file(&compressed);
                 return std::fs::rename(&part, &whole)

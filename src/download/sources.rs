@@ -1,12 +1,17 @@
 //! Where data sets are published, and how their files are recognized.
 
 use std::fmt;
+use std::io::Read;
+use std::path::Path;
 use std::str::FromStr;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use flate2::read::GzDecoder;
 
 use super::DownloadError;
 use crate::run_config::NamedSet;
+use crate::system::files::open_regular;
+use crate::system::sha256::sha256_of;
 use crate::text::visible;
 
 pub(super) struct SourceFile {
@@ -34,6 +39,21 @@ impl SourceFile {
             Digest::Content(..) => 2 * self.size,
         }
     }
+
+    /// Whether this file is at this path as it was published.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let Ok(opened) = open_regular(path) else {
+            return false;
+        };
+        match self.digest {
+            Digest::File(expected) => {
+                sha256_of(opened.take(self.size + 1)).is_ok_and(|found| found == expected)
+            }
+            // One byte more than there should be changes the digest.
+            Digest::Content(expected, length) => sha256_of(GzDecoder::new(opened).take(length + 1))
+                .is_ok_and(|found| found == expected),
+        }
+    }
 }
 
 const IMAGES: u64 = 16 + 784 * 60_000;
@@ -48,133 +68,106 @@ pub const MNIST_SHA256: [&str; 4] = [
     "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
 ];
 
+/// What MNIST's files are called, and those of the sets that take its place.
+const NAMES: [&str; 4] = [
+    "train-labels-idx1-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+    "train-images-idx3-ubyte.gz",
+];
+
 const MNIST: [SourceFile; 4] = [
-    file(
-        "train-labels-idx1-ubyte.gz",
-        28_881,
-        Digest::Content(MNIST_SHA256[0], 60_008),
-    ),
-    file(
-        "t10k-labels-idx1-ubyte.gz",
-        4_542,
-        Digest::Content(MNIST_SHA256[1], 10_008),
-    ),
-    file(
-        "t10k-images-idx3-ubyte.gz",
-        1_648_877,
-        Digest::Content(MNIST_SHA256[2], TEST_IMAGES),
-    ),
-    file(
-        "train-images-idx3-ubyte.gz",
-        9_912_422,
-        Digest::Content(MNIST_SHA256[3], IMAGES),
-    ),
+    content(0, 28_881, 60_008),
+    content(1, 4_542, 10_008),
+    content(2, 1_648_877, TEST_IMAGES),
+    content(3, 9_912_422, IMAGES),
 ];
 
 /// The digests are those in the checksums of TensorFlow Datasets and of torchvision's bindings.
-const FASHION_MNIST: [SourceFile; 4] = [
-    intact(
-        "train-labels-idx1-ubyte.gz",
-        29_515,
+const FASHION_MNIST: [SourceFile; 4] = intact(
+    NAMES,
+    [29_515, 5_148, 4_422_102, 26_421_880],
+    [
         "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
-    ),
-    intact(
-        "t10k-labels-idx1-ubyte.gz",
-        5_148,
         "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
-    ),
-    intact(
-        "t10k-images-idx3-ubyte.gz",
-        4_422_102,
         "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
-    ),
-    intact(
-        "train-images-idx3-ubyte.gz",
-        26_421_880,
         "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
-    ),
-];
+    ],
+);
 
 /// From the same sources.
-const KMNIST: [SourceFile; 4] = [
-    intact(
-        "train-labels-idx1-ubyte.gz",
-        29_497,
+const KMNIST: [SourceFile; 4] = intact(
+    NAMES,
+    [29_497, 5_120, 3_041_136, 18_165_135],
+    [
         "e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17",
-    ),
-    intact(
-        "t10k-labels-idx1-ubyte.gz",
-        5_120,
         "20bb9a0ef54c7db3efc55a92eef5582c109615df22683c380526788f98e42a1c",
-    ),
-    intact(
-        "t10k-images-idx3-ubyte.gz",
-        3_041_136,
         "edd7a857845ad6bb1d0ba43fe7e794d164fe2dce499a1694695a792adfac43c5",
-    ),
-    intact(
-        "train-images-idx3-ubyte.gz",
-        18_165_135,
         "51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4",
-    ),
-];
+    ],
+);
 
 /// The digests are those that several projects have of the files in NIST's archive (`mnists` on
 /// GitHub among them).
-const EMNIST_DIGITS: [SourceFile; 4] = [
-    intact(
+const EMNIST_DIGITS: [SourceFile; 4] = intact(
+    [
         "emnist-digits-test-labels-idx1-ubyte.gz",
-        19_960,
-        "bad1834c45d5988e270b99d43b13edc3fd898f658ffbc2caf2846ef27f7b05b0",
-    ),
-    intact(
         "emnist-digits-train-labels-idx1-ubyte.gz",
-        113_859,
-        "6638a6ff5fe2eefd9cca2471995b46c82986b8e4b2a70d2f5ce8e05d7edb319e",
-    ),
-    intact(
         "emnist-digits-test-images-idx3-ubyte.gz",
-        9_908_519,
-        "20ebe43509264f7639d37c835a3f0b009e90b29e00a099a03101abe1644a3f63",
-    ),
-    intact(
         "emnist-digits-train-images-idx3-ubyte.gz",
-        59_515_779,
+    ],
+    [19_960, 113_859, 9_908_519, 59_515_779],
+    [
+        "bad1834c45d5988e270b99d43b13edc3fd898f658ffbc2caf2846ef27f7b05b0",
+        "6638a6ff5fe2eefd9cca2471995b46c82986b8e4b2a70d2f5ce8e05d7edb319e",
+        "20ebe43509264f7639d37c835a3f0b009e90b29e00a099a03101abe1644a3f63",
         "f7c95004d14d81af89522e67d8f0c781dfb3bd544181c81bfe1eb6b41c35b726",
-    ),
-];
+    ],
+);
 
 /// From the same sources.
-const EMNIST_LETTERS: [SourceFile; 4] = [
-    intact(
+const EMNIST_LETTERS: [SourceFile; 4] = intact(
+    [
         "emnist-letters-test-labels-idx1-ubyte.gz",
-        144,
-        "924955c31fe7fd809b7303b5c0141282955f4b8390c74cdfd5d80435e0f4b4cb",
-    ),
-    intact(
         "emnist-letters-train-labels-idx1-ubyte.gz",
-        79_283,
-        "9759af91ea6bccdf07a6040fd085861f2ec88e37f7c3f5760f6feb57106fbe5c",
-    ),
-    intact(
         "emnist-letters-test-images-idx3-ubyte.gz",
-        5_039_157,
-        "50f0e93d75b99b463e9760b8345866f22587fa2c2fba472730a5ba09c693412d",
-    ),
-    intact(
         "emnist-letters-train-images-idx3-ubyte.gz",
-        30_804_864,
+    ],
+    [144, 79_283, 5_039_157, 30_804_864],
+    [
+        "924955c31fe7fd809b7303b5c0141282955f4b8390c74cdfd5d80435e0f4b4cb",
+        "9759af91ea6bccdf07a6040fd085861f2ec88e37f7c3f5760f6feb57106fbe5c",
+        "50f0e93d75b99b463e9760b8345866f22587fa2c2fba472730a5ba09c693412d",
         "6288f418a917e007bf5fddb823a2dc7a5c6a35031401b93292a539cb12bd881f",
-    ),
-];
+    ],
+);
 
-const fn file(name: &'static str, size: u64, digest: Digest) -> SourceFile {
-    SourceFile { name, size, digest }
+/// This one of MNIST's files, of which mirrors have the content.
+const fn content(file: usize, size: u64, length: u64) -> SourceFile {
+    SourceFile {
+        name: NAMES[file],
+        size,
+        digest: Digest::Content(MNIST_SHA256[file], length),
+    }
 }
 
-/// A file that was never compressed anew, with its SHA-256.
-const fn intact(name: &'static str, size: u64, sha256: &'static str) -> SourceFile {
-    file(name, size, Digest::File(sha256))
+/// Files that were never compressed anew, with their sizes and SHA-256.
+const fn intact(
+    names: [&'static str; 4],
+    sizes: [u64; 4],
+    digests: [&'static str; 4],
+) -> [SourceFile; 4] {
+    const NONE: SourceFile = content(0, 0, 0);
+    let (mut files, mut file) = ([NONE; 4], 0);
+    while file < files.len() {
+        files[file] = SourceFile {
+            name: names[file],
+            size: sizes[file],
+            digest: Digest::File(digests[file]),
+        };
+        file += 1;
+    }
+    files
 }
 
 /// The files of a set, the small ones first.

@@ -13,11 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::event_sink::EventSink;
-use super::handle::{EngineHandle, EngineSettings, EngineSide};
+use super::handle::{EngineHandle, EngineSettings, EngineSide, EventSink};
 use super::wire::{self, Handshake};
-use crate::protocol::EngineExit;
-use crate::protocol::{Command, Event};
+use crate::protocol::{Command, EngineExit, Event};
 use crate::system::process::{ChildProcess, ignoring_ctrl_c};
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::devices::Devices;
-use super::event_sink::EventSink;
+use super::handle::EventSink;
 use super::jobs::{self, JobError};
 use super::recognizer::Recognizer;
 use super::supervisor::{Activity, WorkerContext};

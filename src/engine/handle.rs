@@ -1,19 +1,18 @@
-//! The two ends of the line between an engine and its caller (window or command line).
+//! The two ends of the line between an engine and its caller (window or command line), and how events
+//! leave the engine: at once, but telemetry at most ten times a second. Nothing ever blocks it.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::devices::{Devices, ThisMachine};
-use super::event_sink::EventSink;
-use super::supervisor::supervise;
-use super::worker;
-use crate::protocol::EngineExit;
-use crate::protocol::{Command, Event};
+use super::supervisor::{supervise, work};
+use crate::protocol::{Command, EngineExit, Event};
+use crate::records::{JobId, StepPoint, Telemetry};
 use crate::run_config::WeightFormat;
 use crate::runs::CheckpointThread;
 
@@ -107,7 +106,7 @@ impl EngineHandle {
         let started =
             CheckpointThread::start(settings.background_priority).and_then(|checkpoint_thread| {
                 supervise(side, move |context| {
-                    worker::work(&settings, &checkpoint_thread, context);
+                    work(&settings, &checkpoint_thread, context);
                 })
             });
         if let Err(error) = started {
@@ -191,3 +190,84 @@ pub(super) fn no_thread(error: &impl Display) -> Event {
 /// The engine's end of the line was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineGone;
+
+/// Telemetry is sent at most this often: each makes the window draw, and neither the pointer nor,
+/// where there is no GPU to draw with, the training should have to wait for that.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Sends events to the caller.
+pub struct EventSink {
+    sender: Sender<Event>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+    last_telemetry: Option<Instant>,
+    waiting: Vec<StepPoint>,
+}
+
+impl EventSink {
+    pub(super) fn new(sender: Sender<Event>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self {
+            sender,
+            wake: Arc::new(wake),
+            last_telemetry: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Another sink for the same caller, for another thread.
+    pub(super) fn fork(&self) -> Self {
+        Self {
+            sender: self.sender.clone(),
+            wake: Arc::clone(&self.wake),
+            last_telemetry: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    pub fn send(&self, event: Event) {
+        // A caller that is gone wants no events; the engine learns of it from its commands.
+        if self.sender.send(event).is_ok() {
+            (self.wake)();
+        }
+    }
+
+    /// Sends telemetry of which only the newest value matters, unless some was sent just now.
+    pub fn telemetry(&mut self, event: impl FnOnce() -> Event) {
+        if self.due() {
+            self.send(event());
+        }
+    }
+
+    /// Keeps a training step and sends all that were kept when it is time.
+    pub fn step(&mut self, run: JobId, point: StepPoint, now: Telemetry) {
+        self.waiting.push(point);
+        if self.due() {
+            self.flush(run, now);
+        }
+    }
+
+    pub fn flush(&mut self, run: JobId, now: Telemetry) {
+        if !self.waiting.is_empty() {
+            let steps = std::mem::take(&mut self.waiting);
+            self.send(Event::Steps { run, steps, now });
+        }
+    }
+
+    fn due(&mut self) -> bool {
+        let now = Instant::now();
+        let due = self
+            .last_telemetry
+            .is_none_or(|last| now.duration_since(last) >= INTERVAL);
+        if due {
+            self.last_telemetry = Some(now);
+        }
+        due
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventSink")
+            .field("waiting", &self.waiting.len())
+            .finish_non_exhaustive()
+    }
+}

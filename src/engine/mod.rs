@@ -8,7 +8,6 @@ mod command_queue;
 mod dataset_cache;
 mod devices;
 mod ended_run;
-mod event_sink;
 mod handle;
 mod host;
 mod inference_device;
@@ -19,11 +18,11 @@ mod remote;
 mod server;
 mod supervisor;
 mod wire;
-mod worker;
 
 pub use devices::{Devices, ThisMachine};
-pub use event_sink::EventSink;
-pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
+pub use handle::{
+    EngineGone, EngineHandle, EngineSettings, EngineSide, EventSink, RunsTarget, this_machine,
+};
 pub use host::EngineHost;
 pub use remote::{
     ReceivedFolder, RemoteHost, SLURM, SlurmTask, SshHost, delete_received_on, hardware_on,

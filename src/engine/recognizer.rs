@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::devices::Devices;
-use super::event_sink::EventSink;
+use super::handle::EventSink;
 use super::inference_device::InferenceDevice;
 use crate::infer::{Classifier, Classify, read_candidates, read_number};
 use crate::ink::{Ink, Steps, Writing};

@@ -1,16 +1,22 @@
-//! The engine's thread. A panic in its work is reported and the work starts anew.
+//! The engine's thread: one job at a time, until shutdown. A panic in its work is reported and the
+//! work starts anew.
 
 use std::any::Any;
+use std::error::Error;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use super::event_sink::EventSink;
-use super::handle::EngineSide;
+use super::command_queue::CommandQueue;
+use super::dataset_cache::DatasetCache;
+use super::handle::{EngineSettings, EngineSide, EventSink, no_thread};
+use super::jobs::{self, Workspace};
 use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Command, Event, JobEvent};
+use crate::protocol::{Command, EngineError, Event, JobEvent};
 use crate::records::JobId;
+use crate::runs::CheckpointThread;
+use crate::system::priority;
 
 /// What the engine's work gets: commands, a sink for events, and a place to note its activity, so
 /// that a panic is reported as what it interrupted.
@@ -89,4 +95,39 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no reason given".to_owned())
+}
+
+/// Works until shutdown.
+pub(super) fn work(
+    settings: &EngineSettings,
+    checkpoint_thread: &CheckpointThread,
+    context: WorkerContext<'_>,
+) {
+    if settings.background_priority {
+        priority::below_normal();
+    }
+    // Whatever computes outside of a run uses this pool. Started by its first use, it would panic
+    // where there can be no further thread.
+    if let Err(error) = rayon::ThreadPoolBuilder::new().build_global()
+        && error.source().is_some()
+    {
+        return context.events.send(no_thread(&error));
+    }
+    let mut queue = CommandQueue::new(context, Arc::clone(&settings.devices));
+    let mut workspace = Workspace {
+        settings,
+        checkpoint_thread,
+        datasets: DatasetCache::default(),
+    };
+    loop {
+        match queue.wait() {
+            Command::Submit { id, job, data } => {
+                workspace.datasets.sent = data;
+                jobs::run(&mut workspace, &mut queue, id, &job);
+            }
+            Command::Shutdown | Command::Interrupt => return,
+            // The job that was meant is over already.
+            _ => {}
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The application's state: creating it, queries of the window, and closing.
 
 use crate::settings::Settings;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,15 +13,14 @@ use super::ctx::{AppDeps, Ctx};
 use super::desktop::{DesktopState, PathQuestion};
 use super::draw::Draw;
 use super::engine_link::EngineLink;
-use super::hardware::{BenchmarkView, Checks, Machine, Monitor, SentView};
+use super::hardware::{Checks, Machine};
 use super::jobs::Jobs;
-use super::models::{Changes, Models};
+use super::models::Models;
 use super::my_digits::MyDigitsView;
 use super::notice::Severity;
 use super::results::Results;
 use super::sweeps::Sweeps;
 use super::train::Train;
-use super::train::setup::Form;
 use crate::data::Found;
 use crate::problem::Message;
 use crate::run_config::DataSource;
@@ -39,6 +38,7 @@ pub struct App {
 }
 
 /// What is asked for a path where no dialog can be shown, and what the system is told.
+#[derive(Default)]
 pub struct Shell {
     /// The question for a path, where no dialog could be shown.
     pub path_question: Option<PathQuestion>,
@@ -75,46 +75,11 @@ impl App {
                 deps,
                 last_id: 0,
             },
-            shell: Shell {
-                path_question: None,
-                desktop_state: DesktopState::default(),
-            },
-            train: Train {
-                run: None,
-                next_run_shown: false,
-                queue: Vec::new(),
-                learning: None,
-                interrupted: Vec::new(),
-                found: None,
-                download: None,
-                has_network: false,
-                search: None,
-                form: Form::default(),
-                data_problems: BTreeMap::new(),
-                samples: None,
-                chosen: false,
-            },
+            shell: Shell::default(),
+            train: Train::default(),
             draw,
-            models: Models {
-                runs: None,
-                thumbnails: BTreeMap::new(),
-                changes: Changes::default(),
-                comparison: None,
-                export: None,
-                run_to_select: None,
-                import_question: None,
-                reproducing: None,
-            },
-            machine: Machine {
-                benchmark: BenchmarkView::default(),
-                machine_dialog: None,
-                sending_question: None,
-                sent: SentView::default(),
-                recipients: Vec::new(),
-                monitor: Monitor::default(),
-                looking_for_cuda: false,
-                discovery_started: false,
-            },
+            models: Models::default(),
+            machine: Machine::default(),
             results: Results::default(),
             sweeps: Sweeps::default(),
             my_digits: MyDigitsView::default(),

@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
+use super::bundle::IncomingFiles;
 use super::host::RemoteHost;
-use super::received::{ReceivedFiles, RemoteRun, Unsaved};
+use super::received::{RemoteRun, Unsaved};
 use super::uploads::SentData;
 use crate::engine::child::HANG_TIMEOUT;
-use crate::engine::event_sink::EventSink;
-use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
+use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, EventSink, no_thread};
 use crate::problem::Problem;
 use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent, Question};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
@@ -53,7 +53,8 @@ pub(super) struct Caller {
     unanswered: BTreeMap<BundleId, usize>,
     /// Models that are there, and where the same are here.
     pub models: BTreeMap<PathBuf, PathBuf>,
-    pub received: ReceivedFiles,
+    /// Files that have come, by their folder there.
+    pub received: IncomingFiles<PathBuf>,
     /// True while the files of a run are sent that has completed an epoch: stopped, it becomes a
     /// model there.
     pub sends_run_with_model: bool,
@@ -100,7 +101,7 @@ impl EngineHandle {
             sent: None,
             unanswered: BTreeMap::new(),
             models: BTreeMap::new(),
-            received: ReceivedFiles::default(),
+            received: IncomingFiles::default(),
             sends_run_with_model: false,
             run: None,
             run_data: None,
@@ -351,7 +352,7 @@ impl Caller {
 
     fn on_event(&mut self, mut event: Event) {
         match event {
-            Event::File { folder, part } => self.received.take(folder, part),
+            Event::File { folder, mut part } => self.received.take(folder, &mut part),
             Event::Bundle { bundle, .. } => self.bundle_answered(&bundle),
             // This machine's folder takes the place of the one there.
             Event::Started { ref mut folder, .. } => {

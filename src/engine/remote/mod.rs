@@ -6,14 +6,14 @@
 mod bundle;
 mod caller;
 mod host;
-mod machine;
 mod received;
 mod received_folder;
-mod store;
 mod uploads;
 
-pub use host::{RemoteHost, SLURM, SlurmTask, SshHost};
-pub use machine::{delete_received_on, hardware_on, received_on, self_test_on};
+pub use host::{
+    RemoteHost, SLURM, SlurmTask, SshHost, delete_received_on, hardware_on, received_on,
+    self_test_on,
+};
 pub use received_folder::ReceivedFolder;
 
-pub(super) use store::{BundleStore, files_of};
+pub(super) use bundle::{BundleStore, files_of};

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::bundle::MAX_BYTES;
 use super::caller::Caller;
 use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
@@ -15,7 +14,7 @@ use crate::problem::Problem;
 use crate::protocol::EngineError;
 use crate::protocol::{Event, JobEvent, JobResult};
 use crate::records::{
-    FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name,
+    JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name,
 };
 use crate::run_config::RunConfig;
 use crate::runs::{
@@ -26,35 +25,6 @@ use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::train::RunPlaces;
 use crate::train::TrainError;
-
-/// Files that have come, by their folder there.
-#[derive(Debug, Default)]
-pub struct ReceivedFiles {
-    folders: BTreeMap<PathBuf, BTreeMap<String, Vec<u8>>>,
-    bytes: u64,
-}
-
-impl ReceivedFiles {
-    /// Takes in a part; what comes beyond the limit is dropped, and its file will be found damaged.
-    pub fn take(&mut self, folder: PathBuf, mut part: FilePart) {
-        self.bytes += part.bytes.len() as u64;
-        if self.bytes <= MAX_BYTES {
-            self.folders
-                .entry(folder)
-                .or_default()
-                .entry(part.name)
-                .or_default()
-                .append(&mut part.bytes);
-        }
-    }
-
-    fn remove(&mut self, folder: &Path) -> BTreeMap<String, Vec<u8>> {
-        let files = self.folders.remove(folder).unwrap_or_default();
-        // What a run that failed has left is no use to anybody.
-        (self.folders, self.bytes) = Default::default();
-        files
-    }
-}
 
 /// A run that trains on another machine.
 #[derive(Debug)]
@@ -169,7 +139,7 @@ impl RemoteRun {
 impl Caller {
     /// Keeps a checkpoint that has come, so that the run can be resumed on any machine.
     pub fn keep_checkpoint(&mut self, there: &Path) -> Result<(), Problem> {
-        let files = self.received.remove(there);
+        let files = self.received.remove(there).0;
         let Some(run) = &mut self.run else {
             return Err(EngineError::NoSuchRun.into());
         };
@@ -189,7 +159,7 @@ impl Caller {
         let event = match event {
             JobEvent::Done(result) => match *result {
                 JobResult::Train(summary) => {
-                    let files = self.received.remove(&summary.folder);
+                    let files = self.received.remove(&summary.folder).0;
                     let Some(run) = self.run.take_if(|run| run.id == id) else {
                         return self.events.send(Event::Job {
                             id,

@@ -7,17 +7,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::folder::{TemporaryFolder, in_folder};
 use super::read::{open_regular, read_limited};
-use super::sync::{folder_of, sync_folder};
-use super::write::{check_target, fill, write_whole};
+use super::temporary::{TemporaryFolder, in_folder};
+use super::write::{check_target, fill, folder_of, sync_folder, write_whole};
 use crate::system::WriteError;
+use crate::system::sha256::digest_of;
 
 const JOURNAL: &str = "group.json";
 /// Larger journals are not ours: a group has a few files.
@@ -157,21 +157,9 @@ pub fn undo(temporary: &Path) -> io::Result<()> {
 }
 
 fn is_ours(target: &Path, digest: &[u8; 32]) -> bool {
-    digest_of(target).is_ok_and(|found| found == *digest)
-}
-
-fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
-    let mut file = BufReader::new(open_regular(path)?);
-    let mut hasher = Sha256::new();
-    loop {
-        let bytes = file.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(hasher.finalize().into());
-        }
-        hasher.update(bytes);
-        let read = bytes.len();
-        file.consume(read);
-    }
+    open_regular(target)
+        .and_then(digest_of)
+        .is_ok_and(|found| found == *digest)
 }
 
 fn new_file(temporary: &Path, number: usize) -> PathBuf {

@@ -16,19 +16,15 @@
 //! Whatever is being written is called `.inkling-` and six letters or digits, beside its target,
 //! and locked as long as its process lives.
 
-mod folder;
 mod group;
-mod leftovers;
 mod read;
-mod sync;
 mod temporary;
 mod write;
 
-pub use folder::TemporaryFolder;
 pub use group::write_group;
-pub use leftovers::remove_leftovers;
 pub use read::{open_append, open_append_private, open_lock, open_regular, read_limited};
-pub use sync::{create_folder, folder_of, sync_folder};
+pub use temporary::{TemporaryFolder, remove_leftovers};
 pub use write::{
-    check_target, keep_new_files_private, write_through_links, write_whole, write_whole_with,
+    check_target, create_folder, folder_of, keep_new_files_private, sync_folder,
+    write_through_links, write_whole, write_whole_with,
 };

@@ -1,13 +1,13 @@
-//! Single files: a temporary file beside the target, flush, sync, rename, sync of the folder.
+//! Single files: a temporary file beside the target, flush, sync, rename, sync of the folder; and
+//! making folders and names durable. A file that was synced is lost in a power cut if the entry for
+//! it in its folder was not.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::leftovers::remove_leftovers;
 use super::read::require_regular;
-use super::sync::{create_folder, folder_of, sync_folder};
-use super::temporary::temporary_file;
+use super::temporary::{remove_leftovers, temporary_file};
 use crate::system::WriteError;
 
 /// Longer chains of symbolic links lead in circles.
@@ -122,3 +122,39 @@ pub fn keep_new_files_private() {
         libc::umask(0o077);
     }
 }
+
+/// The folder that a path lies in; `.` for a mere name.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new("."))
+}
+
+/// Creates a folder with all those above it, each entered durably in the one above it. Nothing
+/// where it exists.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let missing: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|above| !above.as_os_str().is_empty() && !above.is_dir())
+        .collect();
+    std::fs::create_dir_all(folder)?;
+    for made in missing {
+        sync_folder(folder_of(made));
+    }
+    Ok(())
+}
+
+/// Makes new, renamed and removed entries of a folder durable. A failure is logged and no more:
+/// what was written is whole and in place, and some file systems cannot do this at all.
+#[cfg(unix)]
+pub fn sync_folder(folder: &Path) {
+    if let Err(error) = File::open(folder).and_then(|opened| opened.sync_all()) {
+        tracing::debug!(%error, folder = %folder.display(), "a folder could not be synced");
+    }
+}
+
+#[cfg(not(unix))]
+pub fn sync_folder(_: &Path) {}

@@ -5,29 +5,29 @@
 //! `info!(path = %path.display(), "a leftover remains")`. So [`shareable`] can tell them apart: it
 //! keeps the messages, and of the fields only what cannot be personal.
 
-mod file;
-mod line;
-mod names;
 mod shareable;
 
-use std::fmt::{self, Debug};
-use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::fmt::{self, Debug, Write as _};
+use std::fs::{File, TryLockError};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use tracing::field::Field;
+use jiff::Timestamp;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
-use tracing_subscriber::fmt::layer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter, layer};
 use tracing_subscriber::prelude::*;
+use tracing_subscriber::registry::LookupSpan;
 
 use super::files::read_limited;
+use crate::system::files::open_append_private;
 use crate::text::visible;
-use file::{LogFile, MAX_BYTES, NAMES};
-use line::LineFormat;
 
-pub use names::Names;
-pub use shareable::shareable;
+pub use shareable::{Names, shareable};
 
 /// What standard error gets unless `RUST_LOG` says otherwise. winit warns of peculiarities of the
 /// display that the user cannot do anything about.
@@ -99,4 +99,135 @@ fn log_panics() {
         tracing::info!(location, thread = thread.name(), text, "a thread panicked");
         before(panic);
     }));
+}
+
+/// Writes such lines. Values are always quoted, with line breaks and quotation marks escaped, so
+/// that it is certain where each ends.
+pub struct LineFormat;
+
+impl<S, N> FormatEvent<S, N> for LineFormat
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let time = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+        let (level, target) = (event.metadata().level(), event.metadata().target());
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        writeln!(
+            writer,
+            "{time} {} {level} {target}: {}{}",
+            std::process::id(),
+            fields.message,
+            fields.others
+        )
+    }
+}
+
+#[derive(Default)]
+struct Fields {
+    message: String,
+    others: String,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.message = shown(value);
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(
+                self.others,
+                " {}={:?}",
+                field.name(),
+                visible::without_credentials(value)
+            );
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.record_str(field, &format!("{value:?}"));
+    }
+}
+
+/// The log in use, and older ones.
+pub const NAMES: [&str; 3] = ["inkling.log", "inkling.1.log", "inkling.2.log"];
+/// A log of this many bytes is full.
+pub const MAX_BYTES: u64 = 1 << 20;
+
+/// The log in a folder, opened when the first line is written.
+pub struct LogFile {
+    folder: PathBuf,
+    open: Mutex<Option<File>>,
+}
+
+impl LogFile {
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            open: Mutex::new(None),
+        }
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if !open.as_ref().is_some_and(|file| {
+            file.metadata()
+                .is_ok_and(|metadata| metadata.len() < MAX_BYTES)
+        }) {
+            *open = Some(self.next()?);
+        }
+        open.as_mut().map_or(Ok(()), |file| file.write_all(line))
+    }
+
+    /// The file to write to from now on.
+    fn next(&self) -> io::Result<File> {
+        std::fs::create_dir_all(&self.folder)?;
+        let [current, older, oldest] = NAMES.map(|name| self.folder.join(name));
+        let file = open_append_private(&current)?;
+        let is_full = || {
+            current
+                .metadata()
+                .is_ok_and(|metadata| metadata.len() >= MAX_BYTES)
+        };
+        if !is_full() {
+            return Ok(file);
+        }
+        // One process renames; what others write in the meantime goes to the full one. Without
+        // locks, two of them may lose an older log.
+        if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_full() {
+            let _ = std::fs::rename(&older, oldest);
+            std::fs::rename(&current, older)?;
+        }
+        open_append_private(&current)
+    }
+}
+
+/// A line of the log on its way to the file.
+pub struct Line<'a>(&'a LogFile);
+
+impl<'a> MakeWriter<'a> for LogFile {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        Line(self)
+    }
+}
+
+impl Write for Line<'_> {
+    /// Called once for each line. On a full disk the line is lost.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let _ = self.0.append(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -22,6 +22,7 @@ use crate::system::log::Names;
 use crate::window::{Ctx, Draw};
 
 /// This machine, and another one in its place.
+#[derive(Default)]
 pub struct Machine {
     pub benchmark: BenchmarkView,
     /// The dialog that asks for another machine, while it is open.

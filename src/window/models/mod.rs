@@ -24,6 +24,7 @@ pub use thumbnails::Thumbnail;
 pub use update::ModelsAction;
 
 /// The saved runs.
+#[derive(Default)]
 pub struct Models {
     /// Finished runs, newest first, once listed.
     pub runs: Option<Vec<RunEntry>>,

@@ -26,6 +26,7 @@ pub use setup::{
 pub use update::TrainAction;
 
 /// The next run, the one in progress, and those that wait.
+#[derive(Default)]
 pub struct Train {
     pub run: Option<RunView>,
     /// True while the next run is shown in its place: its data, its network, and what it will do.
