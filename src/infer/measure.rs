@@ -7,7 +7,7 @@ use crate::ink::{Image, PIXELS};
 use crate::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
+use crate::records::{Calibration, Evaluation, Mistake, ReliabilityBin};
 
 /// Images classified at a time on the CPU.
 const CPU_BATCH: usize = 128;
@@ -31,11 +31,63 @@ impl Measurement {
     /// That of a split for which a network gave these outputs, with probabilities at this
     /// temperature.
     pub(super) fn of(outputs: Outputs, temperature: f32, split: &Split) -> Self {
-        let mut accumulator = Accumulator::default();
-        for (scores, &label) in outputs.scores(temperature).zip(&split.labels) {
-            accumulator.add(&scores, label);
+        let mut evaluation = Evaluation::default();
+        let (mut answers, mut wrong) = (Vec::new(), Vec::new());
+        for (index, (scores, &label)) in outputs.scores(temperature).zip(&split.labels).enumerate()
+        {
+            let Scores {
+                probabilities,
+                digit,
+                ..
+            } = scores;
+            let [confidence, label_probability] = [digit, usize::from(label)]
+                .map(|class| probabilities.get(class).copied().unwrap_or_default());
+            let classes = probabilities.len();
+            evaluation
+                .confusion
+                .resize_with(classes, || vec![0; classes]);
+            if let Some(row) = evaluation.confusion.get_mut(usize::from(label))
+                && let Some(count) = row.get_mut(digit)
+            {
+                *count += 1;
+            }
+            // A probability that rounds to 0 has a large loss, not an infinite one.
+            evaluation.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());
+            let correct = digit == usize::from(label);
+            let bin = ReliabilityBin::index_of(confidence);
+            if let Some(bin) = evaluation.reliability.get_mut(bin) {
+                bin.add(confidence, correct);
+            }
+            if !correct {
+                wrong.push((index, label, digit as u8, confidence, label_probability));
+            }
+            answers.push(digit as u8);
         }
-        accumulator.finish(split, outputs)
+        let share = |sum: f64| sum / answers.len().max(1) as f64;
+        evaluation.images = answers.len() as u64;
+        evaluation.accuracy = share((answers.len() - wrong.len()) as f64);
+        evaluation.loss = share(evaluation.loss);
+        wrong.sort_by(|(.., a, _), (.., b, _)| b.total_cmp(a));
+        let mistake = |(index, label, answer, confidence, label_probability)| {
+            Some(Mistake {
+                index: index as u64,
+                image: Image::try_from(split.image(index)).ok()?,
+                label,
+                answer,
+                confidence,
+                label_probability,
+            })
+        };
+        evaluation.mistakes = wrong
+            .into_iter()
+            .filter_map(mistake)
+            .take(MAX_MISTAKES)
+            .collect();
+        Self {
+            evaluation,
+            answers,
+            outputs,
+        }
     }
 
     /// An error if the network gave invalid probabilities for any image.
@@ -130,110 +182,4 @@ pub(super) fn outputs(
         progress.report(done as f32 / count as f32)?;
     }
     Ok(all)
-}
-
-#[derive(Default)]
-struct Accumulator {
-    loss: f64,
-    confusion: Vec<Vec<u32>>,
-    wrong: Vec<WrongAnswer>,
-    reliability: [ReliabilityBin; RELIABILITY_BINS],
-    answers: Vec<u8>,
-}
-
-/// A wrong answer that may be among the most confident ones.
-struct WrongAnswer {
-    index: usize,
-    label: u8,
-    answer: u8,
-    confidence: f32,
-    label_probability: f32,
-}
-
-impl Accumulator {
-    fn add(&mut self, scores: &Scores, label: u8) {
-        let Scores {
-            probabilities,
-            digit,
-            ..
-        } = scores;
-        if self.confusion.is_empty() {
-            self.confusion = vec![vec![0; probabilities.len()]; probabilities.len()];
-        }
-        let label_probability = probabilities
-            .get(usize::from(label))
-            .copied()
-            .unwrap_or_default();
-        // A probability that rounds to 0 has a large loss, not an infinite one.
-        self.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());
-        if let Some(count) = self
-            .confusion
-            .get_mut(usize::from(label))
-            .and_then(|row| row.get_mut(*digit))
-        {
-            *count += 1;
-        }
-        let confidence = probabilities.get(*digit).copied().unwrap_or_default();
-        let correct = *digit == usize::from(label);
-        if let Some(bin) = self
-            .reliability
-            .get_mut(ReliabilityBin::index_of(confidence))
-        {
-            bin.add(confidence, correct);
-        }
-        if !correct {
-            self.wrong.push(WrongAnswer {
-                index: self.answers.len(),
-                label,
-                answer: *digit as u8,
-                confidence,
-                label_probability,
-            });
-        }
-        self.answers.push(*digit as u8);
-    }
-
-    fn finish(mut self, split: &Split, outputs: Outputs) -> Measurement {
-        let images = self.answers.len();
-        let right = images - self.wrong.len();
-        self.wrong
-            .sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-        let mistakes = self
-            .wrong
-            .iter()
-            .filter_map(|wrong| {
-                let image = Image::try_from(split.image(wrong.index)).ok()?;
-                let WrongAnswer {
-                    index,
-                    label,
-                    answer,
-                    confidence,
-                    label_probability,
-                } = *wrong;
-                Some(Mistake {
-                    index: index as u64,
-                    image,
-                    label,
-                    answer,
-                    confidence,
-                    label_probability,
-                })
-            })
-            .take(MAX_MISTAKES)
-            .collect();
-        let share = |sum: f64| sum / images.max(1) as f64;
-        let evaluation = Evaluation {
-            images: images as u64,
-            accuracy: share(right as f64),
-            loss: share(self.loss),
-            confusion: self.confusion,
-            mistakes,
-            reliability: self.reliability,
-        };
-        Measurement {
-            evaluation,
-            answers: self.answers,
-            outputs,
-        }
-    }
 }

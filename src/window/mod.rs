@@ -48,9 +48,7 @@ pub use models::{
 };
 pub use models::{Models, ModelsAction};
 pub use my_digits::MyDigitsAction;
-pub use my_digits::{
-    Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE,
-};
+pub use my_digits::{Collection, DIGITS, FineTuneResult, MyDigitsView, MyDrawing, NOT_TRAINABLE};
 pub use notice::{Notice, Offer, Severity};
 pub use results::{Results, ResultsView};
 pub use start::run;

@@ -87,7 +87,7 @@ impl App {
             ) => {}
             (DrawAction::PenDown(point), canvas) => {
                 if canvas == Canvas::One {
-                    self.my_digits.drawing_begins();
+                    self.my_digits.just_kept = None;
                 }
                 draw.forget_closed_images();
                 draw.drawing_shown_mut(ctx).begin(point);

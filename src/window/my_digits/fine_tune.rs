@@ -4,8 +4,7 @@ use crate::problem::{Message, Problem};
 use crate::protocol::{Job, JobResult};
 use crate::records::{FineTuned, ModelRef};
 use crate::window::{
-    Action, Activity, Ctx, JobOutcome, MyDigitsAction, MyDigitsView, Offer, RunningJob, Screen,
-    Severity,
+    Activity, Ctx, JobOutcome, MyDigitsAction, MyDigitsView, Offer, RunningJob, Screen, Severity,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +37,7 @@ impl MyDigitsView {
         if ctx.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer {
                 label: "Use the previous model",
-                action: Action::MyDigits(MyDigitsAction::UndoFineTune),
+                action: MyDigitsAction::UndoFineTune.into(),
             });
             ctx.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
         }
@@ -99,11 +98,7 @@ impl MyDigitsView {
     /// models.
     pub fn undo_fine_tune(&mut self, ctx: &mut Ctx) {
         if let Some(FineTuneResult { before, .. }) = self.fine_tuned.take() {
-            ctx.notices.retain(|notice| {
-                notice.offer.as_ref().is_none_or(|offer| {
-                    offer.action != Action::MyDigits(MyDigitsAction::UndoFineTune)
-                })
-            });
+            ctx.withdraw_offer(MyDigitsAction::UndoFineTune);
             ctx.use_model(before);
         }
     }

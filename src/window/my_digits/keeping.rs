@@ -1,22 +1,88 @@
-//! Keeping the drawing on the canvas, changing the label of one that is kept, and deleting it.
+//! Keeping the drawing on the canvas, and the guided collection: each digit some times, one after
+//! the other.
 
-use super::{Collection, MyDigitsView};
-use crate::data::my_digits::{Edit, KeptDrawing};
-use crate::records::Prediction;
+use super::{DIGITS, MyDigitsView};
+use crate::data::my_digits::KeptDrawing;
 use crate::window::draw::{Canvas, Draw};
-use crate::window::{App, Ctx};
+use crate::window::{App, Ctx, Screen};
 
-impl MyDigitsView {
-    /// Something else is drawn: what was kept before stays as it is.
-    pub(in crate::window) const fn drawing_begins(&mut self) {
-        self.just_kept = None;
+/// The guided collection, while it is in progress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collection {
+    pub rounds: usize,
+    /// What became of those before: true if it was kept, false if it was skipped.
+    past: Vec<bool>,
+}
+
+impl Collection {
+    /// How often each digit can be drawn; what is usual comes first.
+    pub const ROUNDS: [usize; 2] = [3, 5];
+
+    /// One that asks for each digit so often.
+    pub const fn new(rounds: usize) -> Self {
+        Self {
+            rounds,
+            past: Vec::new(),
+        }
+    }
+
+    pub const fn total(&self) -> usize {
+        self.rounds * DIGITS
+    }
+
+    pub fn digit(&self) -> u8 {
+        (self.past.len() % DIGITS) as u8
+    }
+
+    /// The round, from 1.
+    pub fn round(&self) -> usize {
+        self.past.len() / DIGITS + 1
+    }
+
+    /// How many are left, with the one that is asked for.
+    pub fn left(&self) -> usize {
+        self.total().saturating_sub(self.past.len())
+    }
+
+    /// The share that is done, from 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        self.past.len() as f32 / self.total().max(1) as f32
+    }
+
+    /// True if there is something to go back to.
+    pub fn can_go_back(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// Asks for the one before again; true if that was kept.
+    pub(super) fn go_back(&mut self) -> bool {
+        self.past.pop().unwrap_or(false)
+    }
+}
+
+impl Ctx {
+    pub(super) fn stop_collection(&mut self) {
+        if self.collection.take().is_some() {
+            self.show(Screen::MyDigits);
+        }
+    }
+
+    /// Goes on to the next digit; after the last one, to the drawings.
+    pub(super) fn collected(&mut self, kept: bool) {
+        let Some(collection) = &mut self.collection else {
+            return;
+        };
+        collection.past.push(kept);
+        if collection.left() == 0 {
+            self.stop_collection();
+        }
     }
 }
 
 impl App {
     /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked
     /// for or was named, and clears the canvas.
-    pub(in crate::window) fn keep(&mut self, digit: Option<u8>) {
+    pub(super) fn keep(&mut self, digit: Option<u8>) {
         let asked = self.ctx.collection.as_ref().map(Collection::digit);
         let Some(digit) = asked
             .or(digit)
@@ -28,37 +94,16 @@ impl App {
         let Some(kept) = KeptDrawing::new(&self.draw.one.drawing.ink(), digit) else {
             return;
         };
-        self.my_digits.change_my_digits(
-            &mut self.ctx,
-            Edit {
-                add: vec![kept],
-                ..Edit::default()
-            },
-        );
+        self.my_digits.change(&mut self.ctx, Vec::new(), vec![kept]);
         self.draw.clear_drawing(&mut self.ctx);
         self.my_digits.just_kept = Some(digit);
         self.ctx.collected(true);
     }
 
-    pub(in crate::window) fn keep_recent(&mut self, index: usize, digit: u8) {
-        let drawing = self
-            .draw
-            .recent
-            .get(index)
-            .and_then(|(ink, _)| KeptDrawing::new(ink, digit));
-        self.my_digits.change_my_digits(
-            &mut self.ctx,
-            Edit {
-                add: drawing.into_iter().collect(),
-                ..Edit::default()
-            },
-        );
-    }
-
-    /// Takes it back that the last drawing was kept, and puts it on the canvas again; false where
+    /// Takes it back that the last drawing was kept, and puts it on the canvas again; false if
     /// something else came after it.
     pub(in crate::window) fn undo_just_kept(&mut self) -> bool {
-        let is_last = self.just_kept().is_some() && self.my_digits.can_undo();
+        let is_last = self.just_kept().is_some() && !self.my_digits.undo.is_empty();
         if is_last {
             self.my_digits.just_kept = None;
             self.my_digits.undo_kept(&mut self.ctx);
@@ -81,42 +126,23 @@ impl Draw {
     /// The digit that the drawing on the canvas is kept with if it was recognized correctly: the
     /// one that the model named, if it names digits.
     pub fn digit_to_keep(&self, ctx: &Ctx) -> Option<u8> {
-        let names_digit =
-            |prediction: &&Prediction| prediction.is_digit && prediction.model.classes.are_digits();
         self.prediction()
-            .filter(names_digit)
+            .filter(|prediction| prediction.is_digit && prediction.model.classes.are_digits())
             .filter(|_| self.can_keep(ctx))
             .map(|prediction| prediction.digit)
     }
 
     /// True if there is a drawing to keep on the canvas.
     pub fn can_keep(&self, ctx: &Ctx) -> bool {
-        self.canvas(ctx) != Canvas::Image
-            && !self.one.drawing.strokes().is_empty()
-            && !self.one.drawing.pen_down()
+        let drawing = &self.one.drawing;
+        self.canvas(ctx) != Canvas::Image && !drawing.strokes().is_empty() && !drawing.pen_down()
     }
 }
 
 impl MyDigitsView {
-    pub(in crate::window) fn relabel(&mut self, ctx: &mut Ctx, drawing: KeptDrawing, digit: u8) {
+    pub(super) fn relabel(&mut self, ctx: &mut Ctx, drawing: KeptDrawing, digit: u8) {
         if let Some(changed) = drawing.relabelled(digit).filter(|_| drawing.digit != digit) {
-            self.change_my_digits(
-                ctx,
-                Edit {
-                    remove: vec![drawing],
-                    add: vec![changed],
-                },
-            );
+            self.change(ctx, vec![drawing], vec![changed]);
         }
-    }
-
-    pub(in crate::window) fn delete_kept(&mut self, ctx: &mut Ctx, drawing: KeptDrawing) {
-        self.change_my_digits(
-            ctx,
-            Edit {
-                remove: vec![drawing],
-                ..Edit::default()
-            },
-        );
     }
 }

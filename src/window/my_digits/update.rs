@@ -1,8 +1,16 @@
 //! What a person can do there, and what each action does.
 
-use crate::data::my_digits::KeptDrawing;
+use std::path::PathBuf;
+
+use super::{Collection, MyDigitsView};
+use crate::data::my_digits::{KeptDrawing, labelled_drawings};
+use crate::data::{DataSet, MyDigits, export_drawings, export_set};
+use crate::problem::{Message, Problem};
+use crate::progress::Unwatched;
 use crate::run_config::SetFormat;
-use crate::window::{App, Screen};
+use crate::window::desktop::Purpose;
+use crate::window::notice::Severity;
+use crate::window::{App, Ctx, Screen};
 
 /// What a person can do on this screen and with what it shows elsewhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,18 +47,19 @@ pub enum MyDigitsAction {
 
 impl App {
     pub(in crate::window) fn update_my_digits(&mut self, action: MyDigitsAction) {
+        let (draw, mine, ctx) = (&mut self.draw, &mut self.my_digits, &mut self.ctx);
         match action {
             MyDigitsAction::Keep(digit) => self.keep(digit),
-            MyDigitsAction::KeepRecent(index, digit) => self.keep_recent(index, digit),
-            MyDigitsAction::Relabel(drawing, digit) => {
-                self.my_digits.relabel(&mut self.ctx, *drawing, digit);
+            MyDigitsAction::KeepRecent(index, digit) => {
+                let recent = draw.recent.get(index);
+                let kept = recent.and_then(|(ink, _)| KeptDrawing::new(ink, digit));
+                mine.change(ctx, Vec::new(), kept.into_iter().collect());
             }
-            MyDigitsAction::DeleteKept(drawing) => {
-                self.my_digits.delete_kept(&mut self.ctx, *drawing);
-            }
+            MyDigitsAction::Relabel(drawing, digit) => mine.relabel(ctx, *drawing, digit),
+            MyDigitsAction::DeleteKept(drawing) => mine.change(ctx, vec![*drawing], Vec::new()),
             MyDigitsAction::DrawKept(drawing) => {
-                self.draw.put_digit(&mut self.ctx, &drawing.ink);
-                self.ctx.show(Screen::Draw);
+                draw.put_digit(ctx, &drawing.ink);
+                ctx.show(Screen::Draw);
             }
             MyDigitsAction::UndoKept => {
                 if !self.undo_just_kept() {
@@ -60,15 +69,88 @@ impl App {
                     self.draw.drawing_changed(&mut self.ctx);
                 }
             }
-            MyDigitsAction::RedoKept => self.my_digits.redo_kept(&mut self.ctx),
-            MyDigitsAction::ImportInk => self.ctx.choose_ink_to_import(),
-            MyDigitsAction::ExportMyDigits(format) => self.ctx.choose_set_file(format),
-            MyDigitsAction::Collect(rounds) => self.draw.start_collection(&mut self.ctx, rounds),
-            MyDigitsAction::SkipDigit => self.draw.skip_digit(&mut self.ctx),
-            MyDigitsAction::PreviousDigit => self.previous_digit(),
-            MyDigitsAction::StopCollecting => self.ctx.stop_collection(),
-            MyDigitsAction::FineTune => self.my_digits.fine_tune(&mut self.ctx),
-            MyDigitsAction::UndoFineTune => self.my_digits.undo_fine_tune(&mut self.ctx),
+            MyDigitsAction::RedoKept => mine.redo_kept(ctx),
+            MyDigitsAction::ImportInk => {
+                let endings = ["jsonl", "json", "ndjson", "ink", "gz"];
+                ctx.ask_for_file(
+                    "Import drawings",
+                    "Ink files with labels",
+                    &endings,
+                    Purpose::ImportInk,
+                );
+            }
+            MyDigitsAction::ExportMyDigits(format) => {
+                let name = if format == SetFormat::Ink {
+                    "my-digits.jsonl"
+                } else {
+                    "my-digits"
+                };
+                ctx.ask_for_new_file("Export my digits", name, Purpose::ExportMyDigits(format));
+            }
+            MyDigitsAction::Collect(rounds) => {
+                draw.clear_drawing(ctx);
+                ctx.collection = Some(Collection::new(rounds));
+                ctx.show(Screen::Draw);
+            }
+            MyDigitsAction::SkipDigit => {
+                draw.clear_drawing(ctx);
+                ctx.collected(false);
+            }
+            MyDigitsAction::PreviousDigit => {
+                draw.clear_drawing(ctx);
+                let was_kept = ctx.collection.as_mut().is_some_and(Collection::go_back);
+                if was_kept {
+                    mine.undo_kept(ctx);
+                }
+            }
+            MyDigitsAction::StopCollecting => ctx.stop_collection(),
+            MyDigitsAction::FineTune => mine.fine_tune(ctx),
+            MyDigitsAction::UndoFineTune => mine.undo_fine_tune(ctx),
         }
+    }
+}
+
+impl Ctx {
+    pub(in crate::window) fn import_ink(&self, file: PathBuf) {
+        self.background.run(
+            move || labelled_drawings(&file),
+            |app, drawings| {
+                if let Some(drawings) = app.ctx.tell_failure(drawings) {
+                    app.my_digits.add_imported(&mut app.ctx, drawings);
+                }
+            },
+        );
+    }
+
+    /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones
+    /// are.
+    pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
+        let data = self.deps.paths.data.clone();
+        let write = move || -> Result<PathBuf, Problem> {
+            let file = MyDigits::in_folders(&data);
+            let sources = [file.path()];
+            if format == SetFormat::Ink {
+                export_drawings(&file.read()?.drawings, &to, true, &sources)?;
+            } else {
+                let set = DataSet::of_digits(file.split()?);
+                export_set(&set, format, &to, false, &sources, &mut Unwatched)?;
+            }
+            Ok(to)
+        };
+        self.background
+            .run(write, |app, written| app.ctx.tell_written(written));
+    }
+}
+
+impl MyDigitsView {
+    /// Adds drawings, but none twice.
+    fn add_imported(&mut self, ctx: &mut Ctx, mut drawings: Vec<KeptDrawing>) {
+        let found = drawings.len();
+        drawings.retain(|drawing| {
+            let mut known = self.drawings().iter();
+            known.all(|known| known.kept.line() != drawing.line())
+        });
+        ctx.show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
+        self.change(ctx, Vec::new(), drawings);
     }
 }

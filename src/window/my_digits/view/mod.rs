@@ -175,14 +175,14 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ))
     .pushes(actions, || MyDigitsAction::RedoKept);
     let (name, about) = undo_words(app);
-    let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
+    let undo = ui.add_enabled(!app.my_digits.undo.is_empty(), Button::new(name));
     undo.on_hover_text(format!("{about} ({undo_keys})"))
         .pushes(actions, || MyDigitsAction::UndoKept);
 }
 
 /// What would be taken back: the button's name, and in a sentence.
 fn undo_words(app: &App) -> (&'static str, String) {
-    let Some(edit) = app.my_digits.last_change() else {
+    let Some(edit) = app.my_digits.undo.last() else {
         return (
             "Undo",
             "Take back the last change of the drawings".to_owned(),

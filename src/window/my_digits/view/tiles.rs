@@ -28,19 +28,13 @@ fn columns(width: f32) -> usize {
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
     let digits = &app.my_digits;
     let by_digit = digits.by_digit();
-    let shown = |digit: usize| {
-        by_digit[digit]
-            .iter()
-            .rev()
-            .take(SHOWN)
-            .map(|place| &digits.drawings()[*place])
-    };
+    let shown = |digit: usize| by_digit[digit].iter().rev().take(SHOWN).copied();
     let upload = |_: &u64| {
         let drawings = (0..DIGITS).flat_map(shown);
         let images: Vec<_> = drawings.map(|drawing| &drawing.image).collect();
         ImageSheet::new(ui.ctx(), "my digits", images.into_iter())
     };
-    let sheet = view.sheet.of(digits.version(), upload);
+    let sheet = view.sheet.of(digits.version, upload);
     let columns = columns(ui.available_width());
     let margins = style::card(ui).total_margin().sum();
     let width = ((ui.available_width() - (columns - 1) as f32 * style::GAP) / columns as f32)
@@ -90,11 +84,11 @@ fn tile_height(ui: &Ui, side: f32) -> f32 {
 }
 
 /// "7  4 of 5 recognized".
-fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize]) {
+fn heading(ui: &mut Ui, app: &App, digit: usize, drawings: &[&MyDrawing]) {
     let digits = &app.my_digits;
-    let all = places.len();
-    let mut text = match digits.correct(places.iter().map(|place| &digits.drawings()[*place])) {
-        _ if places.is_empty() => "no drawings yet".to_owned(),
+    let all = drawings.len();
+    let mut text = match digits.correct(drawings.iter().copied()) {
+        _ if drawings.is_empty() => "no drawings yet".to_owned(),
         Some(correct) => format!("{correct} of {all} recognised"),
         None => count(all as u64, "drawing"),
     };
