@@ -5,7 +5,7 @@ use std::path::Path;
 
 use image::GrayImage;
 
-use super::{objects, run, stderr, stdout, words};
+use super::{events_of, last_object, objects, prints, run, stderr, stdout, succeed};
 use crate::support::write_idx_set;
 
 /// A small set in the place and under the name of Fashion-MNIST, and a model of it, beside one
@@ -13,9 +13,10 @@ use crate::support::write_idx_set;
 fn trained(home: &Path) {
     write_idx_set(&home.join("data/fashion-mnist"), 400, 60);
     write_idx_set(&home.join("data/mnist"), 40, 20);
-    let arguments = words("train --data fashion-mnist --network mlp --epochs 3 --out run");
-    let output = run(home, &arguments);
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeed(
+        home,
+        "train --data fashion-mnist --network mlp --epochs 3 --out run",
+    );
 }
 
 #[test]
@@ -23,12 +24,8 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     trained(home);
-    let model = ["--model", "run/model.safetensors"];
 
-    let text = stdout(&run(
-        home,
-        &[&["eval", "--data", "fashion-mnist"], &model[..]].concat(),
-    ));
+    let text = stdout(&run(home, "eval --model run --data fashion-mnist"));
     let names = [
         "T-shirt",
         "Trousers",
@@ -55,12 +52,7 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
         lines.len() == 11 && lines.iter().all(|length| *length == lines[0]),
         "{text}"
     );
-    let measured = objects(&run(
-        home,
-        &[&["eval", "--json", "--data", "fashion-mnist"], &model[..]].concat(),
-    ))
-    .pop()
-    .unwrap();
+    let measured = last_object(&run(home, "eval --json --model run --data fashion-mnist"));
     assert_eq!(measured["digits"][9]["digit"], 9);
     assert_eq!(measured["digits"][9]["label"], "Ankle boot");
 
@@ -75,12 +67,7 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
         .into()
     });
     boot.save(home.join("thing.png")).unwrap();
-    let read = objects(&run(
-        home,
-        &[&["predict", "--json"], &model[..], &["thing.png"]].concat(),
-    ))
-    .pop()
-    .unwrap();
+    let read = last_object(&run(home, "predict --json --model run thing.png"));
     assert_eq!(
         (&read["digit"], &read["label"]),
         (&5.into(), &"Sandal".into()),
@@ -104,11 +91,10 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
         ("candle", "main.rs"),
         ("onnx", "net.onnx"),
     ] {
-        let output = run(
+        succeed(
             home,
-            &[&["export", "--format", format, "--out", file], &model[..]].concat(),
+            &format!("export --model run --format {format} --out {file}"),
         );
-        assert!(output.status.success(), "{format}: {}", stderr(&output));
         let found = walk(home)
             .into_iter()
             .any(|path| fs::read(path).is_ok_and(|bytes| contains(&bytes, b"Ankle boot")));
@@ -132,44 +118,43 @@ fn walk(home: &Path) -> Vec<std::path::PathBuf> {
     entries.filter(|path| path.is_file()).collect()
 }
 
+#[track_caller]
+fn refused(home: &Path, arguments: &str, words: &[&str]) {
+    let output = run(home, arguments);
+    let said = stderr(&output);
+    assert!(
+        !output.status.success() && words.iter().all(|word| said.contains(word)),
+        "{arguments:?}: {said}"
+    );
+}
+
 #[test]
 fn what_a_model_does_not_know_is_not_asked_of_it() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     trained(home);
-    let refused = |arguments: &[&str], words: &[&str]| {
-        let output = run(home, arguments);
-        let said = stderr(&output);
-        assert!(
-            !output.status.success() && words.iter().all(|word| said.contains(word)),
-            "{arguments:?}: {said}"
-        );
-    };
     refused(
-        &[
-            "eval",
-            "--data",
-            "mnist",
-            "--model",
-            "run/model.safetensors",
-        ],
+        home,
+        "eval --data mnist --model run",
         &["articles of clothing", "digits"],
     );
     refused(
-        &["eval", "--data", "fashion-mnist"],
+        home,
+        "eval --data fashion-mnist",
         &["articles of clothing", "digits"],
     );
     refused(
-        &["train", "--data", "mnist+fashion-mnist", "--epochs", "1"],
+        home,
+        "train --data mnist+fashion-mnist --epochs 1",
         &["MNIST and Fashion-MNIST cannot be mixed"],
     );
     refused(
-        &["train", "--data", "builtin+kmnist", "--epochs", "1"],
+        home,
+        "train --data builtin+kmnist --epochs 1",
         &["cannot be mixed"],
     );
     // A folder can hold anything.
-    let output = run(home, "eval --data data/mnist --model run/model.safetensors");
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeed(home, "eval --data data/mnist --model run/model.safetensors");
 }
 
 /// Class folders with these names. Images of a class show dark bars on white, those that the number
@@ -203,12 +188,9 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write_folders(&home.join("pets"), &["cat", "dog", "small horse"], 40);
-    let arguments = words("train --data pets --network mlp --epochs 12 --out run --json");
-    let events = objects(&run(home, &arguments));
-    let plan = &events
-        .iter()
-        .find(|event| event["event"] == "started")
-        .unwrap()["plan"];
+    let train = "train --data pets --network mlp --epochs 12 --out run --json";
+    let events = objects(&run(home, train));
+    let plan = &events_of(&events, "started")[0]["plan"];
     assert_eq!(
         plan["classes"],
         serde_json::json!(["cat", "dog", "small horse"])
@@ -219,33 +201,28 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
         784 * 256 + 256 + 256 * 256 + 256 + 3 * 256 + 3
     );
 
-    let model = ["--model", "run/model.safetensors"];
-    let read = objects(&run(
+    let read = last_object(&run(
         home,
         &[
-            &["predict", "--json"],
-            &model[..],
-            &["pets/small horse/7.png"],
-        ]
-        .concat(),
-    ))
-    .pop()
-    .unwrap();
+            "predict",
+            "--json",
+            "--model",
+            "run",
+            "pets/small horse/7.png",
+        ],
+    ));
     assert_eq!(
         (&read["digit"], &read["label"]),
         (&2.into(), &"small horse".into()),
         "{read}"
     );
     assert_eq!(read["probabilities"].as_array().map(Vec::len), Some(3));
-    let text = stdout(&run(
-        home,
-        &[&["eval", "--data", "pets"], &model[..]].concat(),
-    ));
+    let text = stdout(&run(home, "eval --model run --data pets"));
     assert!(
         text.contains("small horse") && text.contains("accuracy 100.00 %"),
         "{text}"
     );
-    let checked = objects(&run(home, "data check pets --json")).pop().unwrap();
+    let checked = last_object(&run(home, "data check pets --json"));
     assert_eq!(checked["classes"], plan["classes"]);
     for (format, file) in [
         ("card", "card.md"),
@@ -254,11 +231,10 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
         ("onnx", "net.onnx"),
         ("zip", "all.zip"),
     ] {
-        let output = run(
+        succeed(
             home,
-            &[&["export", "--format", format, "--out", file], &model[..]].concat(),
+            &format!("export --model run --format {format} --out {file}"),
         );
-        assert!(output.status.success(), "{format}: {}", stderr(&output));
         let told = walk(home)
             .into_iter()
             .any(|path| fs::read(path).is_ok_and(|bytes| contains(&bytes, b"small horse")));
@@ -270,42 +246,16 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
     write_folders(&home.join("shapes"), &["line", "ring"], 20);
     for (arguments, words) in [
         (
-            [
-                "eval",
-                "--data",
-                "shapes",
-                "--model",
-                "run/model.safetensors",
-            ],
+            "eval --data shapes --model run",
             ["cat, dog and 1 other class", "line and ring"],
         ),
         (
-            [
-                "train",
-                "--data",
-                "shapes",
-                "--initial-weights",
-                "run/model.safetensors",
-            ],
+            "train --data shapes --initial-weights run/model.safetensors",
             ["distinguishes 3 classes", "has 2"],
         ),
-        (
-            [
-                "eval",
-                "--data",
-                "builtin",
-                "--model",
-                "run/model.safetensors",
-            ],
-            ["cat, dog", "digits"],
-        ),
+        ("eval --data builtin --model run", ["cat, dog", "digits"]),
     ] {
-        let output = run(home, &arguments);
-        let said = stderr(&output);
-        assert!(
-            !output.status.success() && words.iter().all(|word| said.contains(word)),
-            "{arguments:?}: {said}"
-        );
+        refused(home, arguments, &words);
     }
 }
 
@@ -319,20 +269,13 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
         &names.iter().map(String::as_str).collect::<Vec<_>>(),
         20,
     );
-    let arguments = words("train --data letters --network mlp --epochs 20 --out run --json");
-    let done = objects(&run(home, &arguments));
-    assert_eq!(
-        done.iter()
-            .find(|event| event["event"] == "started")
-            .unwrap()["plan"]["classes"][25],
-        "Z"
-    );
-    let measured = objects(&run(
+    let train = "train --data letters --network mlp --epochs 20 --out run --json";
+    let events = objects(&run(home, train));
+    assert_eq!(events_of(&events, "started")[0]["plan"]["classes"][25], "Z");
+    let measured = last_object(&run(
         home,
         "eval --data letters --model run/model.safetensors --json",
-    ))
-    .pop()
-    .unwrap();
+    ));
     assert!(measured["accuracy"].as_f64().unwrap() > 0.9, "{measured}");
     assert_eq!(measured["digits"].as_array().map(Vec::len), Some(26));
     assert_eq!(measured["digits"][25]["label"], "Z");
@@ -346,15 +289,13 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
         .into()
     });
     page.save(home.join("page.png")).unwrap();
-    let read = objects(&run(
+    let read = last_object(&run(
         home,
         "predict --json --model run/model.safetensors page.png",
-    ))
-    .pop()
-    .unwrap();
+    ));
     assert_eq!(read["label"], "A", "{read}");
     let sheet = run(home, "data show letters --out sheet.png");
-    assert!(stdout(&sheet).contains("per letter"), "{}", stdout(&sheet));
+    prints(&sheet, "per letter");
     assert_eq!(
         image::open(home.join("sheet.png")).unwrap().height(),
         26 * 32 + 4

@@ -6,7 +6,7 @@ use std::path::Path;
 use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use serde_json::Value;
 
-use super::{exits, objects, run, stderr, stdout};
+use super::{exits, last_object, run, stderr, stdout};
 use crate::support::{model_file, write_idx_set};
 
 /// Two models, `a.safetensors` and `b.safetensors`, that were trained on these data.
@@ -44,7 +44,7 @@ fn models_are_compared_and_every_figure_follows_from_the_answers() {
             .concat(),
         )
     };
-    let found = objects(&compare(&["--json"])).pop().unwrap();
+    let found = last_object(&compare(&["--json"]));
     assert_eq!(found["images"], 40);
     assert_eq!(found["split"], "test");
     assert_eq!(found["data"], "set");
@@ -65,7 +65,7 @@ fn models_are_compared_and_every_figure_follows_from_the_answers() {
                 "--json",
             ],
         );
-        let alone = objects(&alone).pop().unwrap();
+        let alone = last_object(&alone);
         assert_eq!(
             (&model["accuracy"], &model["digits"]),
             (&alone["accuracy"], &alone["digits"]),

@@ -1,6 +1,9 @@
 //! Listing data sets, looking at one, and what the machine has.
 
-use super::{exits, inkling, objects, run, says, stderr, stdout, succeed, words};
+use super::{
+    exits, fails, home_with_set, inkling, last_object, objects, prints, run, says, stderr, stdout,
+    succeed, words,
+};
 use crate::support::write_idx_set;
 
 #[test]
@@ -61,7 +64,7 @@ fn drawings_that_are_kept_are_a_data_set() {
     says(&empty, "You have not kept any drawings yet");
     keep_drawings(home.path());
     let listed = run(&home, "data list --json");
-    let mine = objects(&listed).pop().unwrap();
+    let mine = last_object(&listed);
     assert_eq!(mine["name"].as_str(), Some("mine"));
     assert_eq!(mine["train_images"].as_u64(), Some(18));
     succeed(&home, "data show mine --out sheet.png");
@@ -130,11 +133,13 @@ fn a_data_set_is_exported_and_read_back() {
 
     let refused = run(&home, "data export mine --format idx --out idx");
     says(&refused, "exist already");
-    let source = run(
-        &home,
-        "data export mine --format ink --out data/my-digits.jsonl --force",
+    exits(
+        &run(
+            &home,
+            "data export mine --format ink --out data/my-digits.jsonl --force",
+        ),
+        1,
     );
-    exits(&source, 1);
     let images = run(
         &home,
         "data export builtin --format ink --out builtin.jsonl",
@@ -144,8 +149,7 @@ fn a_data_set_is_exported_and_read_back() {
 
 #[test]
 fn a_data_set_is_shown_as_a_sheet() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 50, 20);
+    let home = home_with_set(50, 20);
     succeed(&home, "data show set --out sheets/sheet.png");
     let sheet = image::open(home.path().join("sheets/sheet.png")).unwrap();
     assert!(
@@ -158,8 +162,7 @@ fn a_data_set_is_shown_as_a_sheet() {
 
 #[test]
 fn a_sheet_shows_pictures_as_training_changes_them() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 50, 20);
+    let home = home_with_set(50, 20);
     let sheet = |augmentation: &str| {
         succeed(
             &home,
@@ -188,14 +191,13 @@ fn a_sheet_shows_pictures_as_training_changes_them() {
 
 #[test]
 fn a_sheet_that_cannot_be_written_is_named() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 50, 20);
-    let output = run(
+    let home = home_with_set(50, 20);
+    fails(
         &home,
         "data show set --out set/t10k-labels-idx1-ubyte/sheet.png",
+        1,
+        "sheet.png",
     );
-    exits(&output, 1);
-    says(&output, "sheet.png");
 }
 
 #[test]
@@ -215,14 +217,9 @@ fn the_machine_is_described() {
 
 #[test]
 fn a_data_set_is_checked_before_training() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 40, 20);
+    let home = home_with_set(40, 20);
     let sound = succeed(&home, "data check set");
-    assert!(
-        stdout(&sound).contains("Nothing odd was found."),
-        "{}",
-        stdout(&sound)
-    );
+    prints(&sound, "Nothing odd was found.");
     // The test images are the training images.
     for kind in ["images-idx3", "labels-idx1"] {
         let name = |part: &str| home.path().join(format!("set/{part}-{kind}-ubyte"));

@@ -6,7 +6,10 @@ use std::path::Path;
 use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use serde_json::Value;
 
-use super::{Words, exits, objects, run, says, stderr, stdout, succeed, words};
+use super::{
+    Words, exits, fails, home_with_set, last_object, objects, prints, run, stderr, stdout, succeed,
+    words,
+};
 use crate::support::{model_file, write_idx_set};
 
 /// A drawing: a single stroke, the same for all of a label.
@@ -40,8 +43,7 @@ fn eval<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Value {
 
 #[test]
 fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 300, 50);
+    let home = home_with_set(300, 50);
     succeed(
         &home,
         "train --data set --network mlp --epochs 1 --out first",
@@ -360,12 +362,12 @@ fn several_models_are_measured_together() {
         "{}",
         stdout(&text)
     );
-    let without = run(
+    fails(
         home,
         "eval --model m.safetensors --dropout-passes 10 --data pens.jsonl",
+        1,
+        "no dropout layer",
     );
-    exits(&without, 1);
-    says(&without, "no dropout layer");
     let unsampled = run(
         home,
         "eval --model m.safetensors --posterior-samples --data pens.jsonl",
@@ -402,14 +404,12 @@ fn the_samples_that_a_run_drew_are_measured_together() {
         home,
         "predict --model run/model.safetensors --posterior-samples --json seven.json",
     );
-    let line = objects(&read).pop().unwrap();
+    let line = last_object(&read);
     assert_eq!(line["uncertainty"]["members"], 2);
-    let alone = objects(&run(
+    let alone = last_object(&run(
         home,
         "predict --model run/model.safetensors --json seven.json",
-    ))
-    .pop()
-    .unwrap();
+    ));
     let scores = [&line, &alone].map(|line| line["digit_score"].as_f64().unwrap());
     assert!(
         (scores[0] - scores[1]).abs() < 1e-4,
@@ -419,5 +419,5 @@ fn the_samples_that_a_run_drew_are_measured_together() {
         home,
         "predict --model run/model.safetensors --posterior-samples seven.json",
     );
-    assert!(stdout(&words).contains(", weights "), "{}", stdout(&words));
+    prints(&words, ", weights ");
 }

@@ -1,12 +1,10 @@
 //! `inkling find-batch-size`.
 
-use super::{exits, objects, run, says, stdout, succeed, words};
-use crate::support::write_idx_set;
+use super::{assert_nothing_is_saved, fails, home_with_set, objects, run, stdout, succeed, words};
 
 #[test]
 fn each_batch_size_is_timed_and_nothing_is_saved() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 1200, 100);
+    let home = home_with_set(1200, 100);
     let given = words(
         "find-batch-size --data set --preset quick --batch-size 48 --accuracy 50 \
              --threads 1",
@@ -41,21 +39,18 @@ fn each_batch_size_is_timed_and_nothing_is_saved() {
         said.contains("Time to accuracy") && said.contains("Recommended batch size: "),
         "{said}"
     );
-    for folder in ["runs", "checkpoints"] {
-        assert!(
-            std::fs::read_dir(home.path().join(folder))
-                .map_or(true, |mut entries| entries.next().is_none()),
-            "{folder} is empty"
-        );
-    }
+    assert_nothing_is_saved(home.path());
 }
 
 #[test]
 fn accuracies_that_cannot_be_are_bad_usage() {
     let home = tempfile::tempdir().unwrap();
     for accuracy in ["0.97", "100", "nan"] {
-        let output = run(&home, &["find-batch-size", "--accuracy", accuracy]);
-        exits(&output, 2);
-        says(&output, "from 20 to 99.9 percent");
+        fails(
+            &home,
+            &["find-batch-size", "--accuracy", accuracy],
+            2,
+            "from 20 to 99.9 percent",
+        );
     }
 }

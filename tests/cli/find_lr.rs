@@ -1,6 +1,6 @@
 //! `inkling find-lr`.
 
-use super::{exits, objects, run, stdout, succeed};
+use super::{assert_nothing_is_saved, exits, objects, run, stdout, succeed};
 use crate::support::write_idx_set;
 
 #[test]
@@ -46,18 +46,11 @@ fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
         "inkling train --data {quote}a set{quote} --preset quick --threads 1 --learning-rate {suggested}"
     );
     assert!(said.trim_end().ends_with(&command), "{said}\n{command}");
-    for folder in ["runs", "checkpoints"] {
-        assert!(
-            std::fs::read_dir(home.path().join(folder))
-                .map_or(true, |mut entries| entries.next().is_none()),
-            "{folder} is empty"
-        );
-    }
+    assert_nothing_is_saved(home.path());
 }
 
 #[test]
 fn settings_that_cannot_be_are_bad_usage() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(&home, "find-lr --batch-size 0");
-    exits(&output, 2);
+    exits(&run(&home, "find-lr --batch-size 0"), 2);
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use super::{exits, objects, says, schema, stderr, stdout, words};
+use super::{exits, objects, prints, says, schema, stderr, stdout, words};
 use crate::support::write_idx_set;
 
 /// This machine, the other one, and a folder with `ssh`.
@@ -144,11 +144,7 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
     assert_eq!(listed[0]["my_digits"].as_bool(), Some(true));
     let withdrawn = machines.run(&["hosts", "withdraw", "gpu-box"]);
     exits(&withdrawn, 0);
-    assert!(
-        stdout(&withdrawn).contains("inkling hosts delete --on gpu-box --all"),
-        "{}",
-        stdout(&withdrawn)
-    );
+    prints(&withdrawn, "inkling hosts delete --on gpu-box --all");
     assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
     assert_eq!(
         machines
@@ -217,11 +213,7 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
     let on = ["--on", "gpu-box"];
     let nothing = machines.run(&[&["hosts", "received"], &on[..]].concat());
     exits(&nothing, 0);
-    assert!(
-        stdout(&nothing).contains("Nothing is there"),
-        "{}",
-        stdout(&nothing)
-    );
+    prints(&nothing, "Nothing is there");
     machines.run(
         &[
             &["train", "--data", "set", "--hosts", "gpu-box"],

@@ -2,34 +2,22 @@
 
 use std::fs;
 
-use super::{exits, fails, keys, objects, run, says, stderr, stdout, succeed};
+use super::{fails, keys, objects, run, says, stdout, succeed};
 
-/// The model that comes with Inkling, as a file in `home`.
-fn starter(home: &std::path::Path) -> &'static str {
-    fs::copy(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
-        home.join("starter.safetensors"),
-    )
-    .unwrap();
-    "starter.safetensors"
+/// A home with the model that comes with Inkling, as the file `m.safetensors`.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let starter = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors");
+    fs::copy(starter, home.path().join("m.safetensors")).unwrap();
+    home
 }
 
 #[test]
 fn an_export_tells_scripts_and_people_what_it_holds() {
-    let home = tempfile::tempdir().unwrap();
-    let model = starter(home.path());
+    let home = home();
     let output = succeed(
         &home,
-        &[
-            "export",
-            "--model",
-            model,
-            "--format",
-            "onnx",
-            "--out",
-            "out/digits.onnx",
-            "--json",
-        ],
+        "export --model m.safetensors --format onnx --out out/digits.onnx --json",
     );
     assert_eq!(keys(&stdout(&output))[..2], ["format", "paths"]);
     let object = &objects(&output)[0];
@@ -48,16 +36,7 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
 
     let said = succeed(
         &home,
-        &[
-            "export",
-            "--model",
-            model,
-            "--format",
-            "pytorch",
-            "--weights",
-            "f16",
-            "--preview",
-        ],
+        "export --model m.safetensors --format pytorch --weights f16 --preview",
     );
     assert!(
         stdout(&said).contains("conv1.weight")
@@ -68,24 +47,10 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
 
 #[test]
 fn what_was_exported_is_imported_and_read_with() {
-    let home = tempfile::tempdir().unwrap();
-    let model = starter(home.path());
-    assert_eq!(
-        run(
-            &home,
-            &[
-                "export",
-                "--model",
-                model,
-                "--format",
-                "pytorch",
-                "--out",
-                "digits.pt"
-            ]
-        )
-        .status
-        .code(),
-        Some(0)
+    let home = home();
+    succeed(
+        &home,
+        "export --model m.safetensors --format pytorch --out digits.pt",
     );
     let output = succeed(&home, "import digits.pt --json");
     let object = &objects(&output)[0];
@@ -103,80 +68,42 @@ fn what_was_exported_is_imported_and_read_with() {
     };
     assert_eq!(
         predict(object["model_path"].as_str().unwrap()),
-        predict(model)
+        predict("m.safetensors")
     );
     // It stands among the runs, with what is known of it and no more.
-    let eval = run(
-        &home,
-        &[
-            "eval",
-            "--model",
-            object["model_path"].as_str().unwrap(),
-            "--data",
-            "unknown",
-        ],
-    );
+    let imported = object["model_path"].as_str().unwrap();
+    let eval = run(&home, &["eval", "--data", "unknown", "--model", imported]);
     says(&eval, "is unknown");
 }
 
 #[test]
 fn what_cannot_be_done_is_said_and_ends_with_status_1() {
-    let home = tempfile::tempdir().unwrap();
-    let model = starter(home.path());
+    let home = home();
     fs::write(home.path().join("Cargo.toml"), "mine").unwrap();
     fs::write(home.path().join("letter.txt"), "dear reader").unwrap();
+    let (absent, no_model) = ("none.safetensors", "not an Inkling model");
     for (arguments, word) in [
         (
-            &[
-                "export",
-                "--model",
-                "none.safetensors",
-                "--format",
-                "onnx",
-                "--out",
-                "a.onnx",
-            ][..],
-            "none.safetensors",
+            "export --model none.safetensors --format onnx --out a",
+            absent,
         ),
         (
-            &[
-                "export",
-                "--model",
-                "letter.txt",
-                "--format",
-                "onnx",
-                "--out",
-                "a.onnx",
-            ],
-            "not an Inkling model",
+            "export --model letter.txt --format onnx --out a.onnx",
+            no_model,
         ),
         (
-            &[
-                "export", "--model", model, "--format", "candle", "--out", "main.rs",
-            ],
+            "export --model m.safetensors --format candle --out main.rs",
             "Cargo.toml",
         ),
         (
-            &[
-                "export",
-                "--model",
-                model,
-                "--format",
-                "zip",
-                "--out",
-                "letter.txt/a.zip",
-            ],
+            "export --model m.safetensors --format zip --out letter.txt/a.zip",
             "letter.txt",
         ),
-        (&["import", "none.pt"], "none.pt"),
-        (&["import", "letter.txt"], "neither a safetensors file"),
-        (
-            &["train", "--initial-weights", "letter.txt"],
-            "not an Inkling model",
-        ),
+        ("import none.pt", "none.pt"),
+        ("import letter.txt", "neither a safetensors file"),
+        ("train --initial-weights letter.txt", no_model),
     ] {
-        let output = run(&home, arguments);
-        fails(&output, 1, word, &arguments);
+        fails(&home, arguments, 1, word);
     }
     assert_eq!(
         fs::read_to_string(home.path().join("Cargo.toml")).unwrap(),
@@ -186,48 +113,22 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
 
 #[test]
 fn another_network_than_that_of_the_weights_is_bad_usage() {
-    let home = tempfile::tempdir().unwrap();
-    let model = starter(home.path());
-    let output = run(
+    let home = home();
+    let output = fails(
         &home,
-        &[
-            "train",
-            "--initial-weights",
-            model,
-            "--network",
-            "mlp",
-            "--epochs",
-            "1",
-        ],
+        "train --initial-weights m.safetensors --network mlp --epochs 1",
+        2,
+        "LeNet-5",
     );
-    exits(&output, 2);
-    assert!(
-        stderr(&output).contains("LeNet-5") && stderr(&output).contains("MLP"),
-        "{}",
-        stderr(&output)
-    );
+    says(&output, "MLP");
 }
 
 #[test]
 fn weights_of_other_programs_are_to_be_imported_first() {
-    let home = tempfile::tempdir().unwrap();
-    let model = starter(home.path());
-    assert_eq!(
-        run(
-            &home,
-            &[
-                "export",
-                "--model",
-                model,
-                "--format",
-                "pytorch",
-                "--out",
-                "weights.pt"
-            ]
-        )
-        .status
-        .code(),
-        Some(0)
+    let home = home();
+    succeed(
+        &home,
+        "export --model m.safetensors --format pytorch --out weights.pt",
     );
     let view =
         safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![1], &[0; 4]).unwrap();
@@ -243,27 +144,15 @@ fn weights_of_other_programs_are_to_be_imported_first() {
     .unwrap();
     for file in ["weights.pt", "weights.safetensors"] {
         for arguments in [
-            &["eval", "--data", "builtin", "--model", file][..],
-            &["predict", "one.json", "--model", file],
-            &[
-                "export", "--format", "card", "--out", "card.md", "--model", file,
-            ],
-            &["compare", model, file, "--data", "builtin"],
-            &["train", "--initial-weights", file],
+            "eval --data builtin --model",
+            "predict one.json --model",
+            "export --format card --out card.md --model",
+            "compare --data builtin m.safetensors",
+            "train --initial-weights",
         ] {
-            let output = run(&home, arguments);
-            assert_eq!(
-                output.status.code(),
-                Some(1),
-                "{arguments:?}: {}",
-                stderr(&output)
-            );
-            let said = stderr(&output);
-            assert!(
-                said.contains(file)
-                    && said.contains("Import them first, with “inkling import FILE”"),
-                "{arguments:?}: {said}"
-            );
+            let arguments = format!("{arguments} {file}");
+            let advice = "Import them first, with “inkling import FILE”";
+            says(&fails(&home, &arguments, 1, advice), file);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use super::{exits, inkling, objects, says, stderr, words};
+use super::{exits, home_with_set, inkling, last_object, objects, says, stderr, words};
 use crate::support::write_idx_set;
 
 /// Starts a long run and presses Ctrl-C as soon as it printed the event `moment`.
@@ -71,8 +71,7 @@ fn kill(signal: &str, who: &str) {
 
 #[test]
 fn completed_epochs_are_kept() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 300, 50);
+    let home = home_with_set(300, 50);
     let output = interrupted_after("epoch", home.path(), "lenet");
     exits(&output, 130);
     let events = objects(&output);
@@ -170,7 +169,7 @@ fn short_run(home: &Path, engine: &str) -> Command {
 fn resumed(home: &Path) {
     let output = super::run(home, "train --resume --json");
     assert!(output.status.success(), "{}", stderr(&output));
-    let last = objects(&output).pop().unwrap();
+    let last = last_object(&output);
     assert_eq!(last["event"], "finished");
     assert_eq!(last["stopped"], false);
     assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 60);
@@ -186,7 +185,7 @@ fn ctrl_c_reaches_an_engine_in_a_process_through_its_caller_alone() {
     let home = tempfile::tempdir().unwrap();
     let output = interrupted(&mut short_run(home.path(), "process"), "epoch", "INT");
     exits(&output, 130);
-    let last = objects(&output).pop().unwrap();
+    let last = last_object(&output);
     assert_eq!(last["event"], "finished");
     assert_eq!(last["stopped"], true);
 }
@@ -222,7 +221,7 @@ fn a_hangup_that_is_to_be_ignored_is() {
         .env("INKLING_HOME", home.path());
     let output = interrupted(&mut program, "epoch", "HUP");
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(objects(&output).pop().unwrap()["stopped"], false);
+    assert_eq!(last_object(&output)["stopped"], false);
 }
 
 #[test]
@@ -247,8 +246,7 @@ fn killing_the_caller_of_an_engine_in_a_process_interrupts_the_run() {
 
 #[test]
 fn a_run_stopped_in_its_first_epoch_can_be_resumed() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 20_000, 50);
+    let home = home_with_set(20_000, 50);
     let output = interrupted_after("started", home.path(), "convnet");
     exits(&output, 130);
     assert_eq!(objects(&output).last().unwrap()["event"], "unfinished");
@@ -359,8 +357,7 @@ fn killing_a_sweep_loses_no_trial_that_has_ended() {
 
 #[test]
 fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 1200, 50);
+    let home = home_with_set(1200, 50);
     let mut program = inkling(home.path());
     program.args(words(
         "train --data set --preset quick --epochs 20 --repeats 3 --json",
@@ -369,7 +366,7 @@ fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
     exits(&output, 143);
     let again = super::run(&home, "train --resume --json");
     exits(&again, 0);
-    let last = objects(&again).pop().unwrap();
+    let last = last_object(&again);
     assert_eq!(last["event"], "repeated");
     assert_eq!(last["runs"], 3);
     let seeds = |output: &Output| -> Vec<u64> {

@@ -28,9 +28,28 @@ mod train_command;
 mod usage;
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::support::write_idx_set;
+
+/// A home with a small data set in the folder `set`.
+fn home_with_set(train_images: usize, test_images: usize) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), train_images, test_images);
+    home
+}
+
+/// No run was saved, and none can be resumed.
+#[track_caller]
+fn assert_nothing_is_saved(home: &Path) {
+    for folder in ["runs", "checkpoints"] {
+        let entries = std::fs::read_dir(home.join(folder)).map_or(0, Iterator::count);
+        assert_eq!(entries, 0, "{folder} is not empty");
+    }
+}
 
 /// The program, at home in `home`, away from any display and from what this machine has set.
 fn inkling(home: &Path) -> Command {
@@ -54,6 +73,12 @@ trait Words<'a> {
 }
 
 impl<'a> Words<'a> for &'a str {
+    fn words(self) -> Vec<&'a str> {
+        words(self)
+    }
+}
+
+impl<'a> Words<'a> for &'a String {
     fn words(self) -> Vec<&'a str> {
         words(self)
     }
@@ -89,6 +114,43 @@ fn run<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Output {
     output
 }
 
+/// Runs the program in this folder.
+fn run_in<'a>(home: &Path, folder: &Path, arguments: impl Words<'a>) -> Output {
+    let mut program = inkling(home);
+    let program = program.args(arguments.words()).current_dir(folder);
+    program.output().unwrap()
+}
+
+/// Starts the program and kills it after its first checkpoint.
+fn kill_after_checkpoint<'a>(home: &Path, arguments: impl Words<'a>) {
+    let mut child = started_until_checkpoint(home, arguments);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Starts the program and waits for its first checkpoint.
+fn started_until_checkpoint<'a>(home: &Path, arguments: impl Words<'a>) -> Child {
+    let mut program = inkling(home);
+    let program = program.args(arguments.words());
+    let child = program.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    wait_for_checkpoint(home);
+    child.unwrap()
+}
+
+fn wait_for_checkpoint(home: &Path) {
+    let since = Instant::now();
+    while !has_checkpoint(home) {
+        assert!(since.elapsed() < Duration::from_mins(1), "it did not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn has_checkpoint(home: &Path) -> bool {
+    let folders = std::fs::read_dir(home.join("checkpoints"));
+    let mut folders = folders.into_iter().flatten().flatten();
+    folders.any(|entry| entry.path().join("checkpoint").is_file())
+}
+
 /// Runs the program, which succeeds.
 #[track_caller]
 fn succeed<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Output {
@@ -109,15 +171,29 @@ fn says(output: &Output, words: &str) {
     assert!(stderr(output).contains(words), "{}", stderr(output));
 }
 
-/// Checks that a command with these arguments ended with this status and these words.
+/// Runs the program, which ends with this status and says these words.
 #[track_caller]
-fn fails(output: &Output, status: i32, words: &str, arguments: &dyn std::fmt::Debug) {
-    let said = stderr(output);
+fn fails<'a>(
+    home: impl AsRef<Path>,
+    arguments: impl Words<'a>,
+    status: i32,
+    words: &str,
+) -> Output {
+    let arguments = arguments.words();
+    let output = run(home, &arguments);
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
     assert!(
         said.contains(words),
         "{arguments:?} does not say {words:?}: {said}"
     );
+    output
+}
+
+/// Checks that these words are on standard output.
+#[track_caller]
+fn prints(output: &Output, words: &str) {
+    assert!(stdout(output).contains(words), "{}", stdout(output));
 }
 
 fn json_file(path: impl AsRef<Path>) -> Value {
@@ -139,6 +215,17 @@ fn objects(output: &Output) -> Vec<Value> {
         .map(|line| serde_json::from_str(line).unwrap())
         .inspect(|value: &Value| assert!(value.is_object()))
         .collect()
+}
+
+/// The last of them.
+fn last_object(output: &Output) -> Value {
+    objects(output).pop().unwrap()
+}
+
+/// Those of them that are this event.
+fn events_of<'a>(objects: &'a [Value], event: &str) -> Vec<&'a Value> {
+    let is_meant = |object: &&Value| object["event"] == event;
+    objects.iter().filter(is_meant).collect()
 }
 
 /// The object's keys, in the order they were written.

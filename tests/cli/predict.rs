@@ -9,7 +9,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use image::{GrayImage, Luma};
 
-use super::{exits, inkling, keys, objects, run, says, stderr, stdout, succeed, words};
+use super::{
+    exits, fails, inkling, keys, objects, prints, run, says, stderr, stdout, succeed, words,
+};
 
 /// A plain stroke downwards.
 const ONE: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]]]}"#;
@@ -375,9 +377,7 @@ fn rows_of_a_table_are_recognised_with_and_without_labels() {
     );
 
     fs::write(home.path().join("odd.csv"), "1,2,3\n").unwrap();
-    let output = run(&home, "predict --json odd.csv");
-    exits(&output, 1);
-    says(&output, "line 1 has 3 values");
+    fails(&home, "predict --json odd.csv", 1, "line 1 has 3 values");
 }
 
 #[test]
@@ -390,16 +390,15 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
         fs::read_to_string(at("submission.csv")).unwrap(),
         "ImageId,Label\n1,1\n2,1\n3,1\n"
     );
-    assert!(
-        stdout(&output).contains("3 images in test.csv"),
-        "{}",
-        stdout(&output)
-    );
+    prints(&output, "3 images in test.csv");
 
     // What is there stays, unless --force is given, and so does the table itself.
-    let again = run(&home, "predict test.csv --out submission.csv");
-    exits(&again, 1);
-    says(&again, "submission.csv");
+    fails(
+        &home,
+        "predict test.csv --out submission.csv",
+        1,
+        "submission.csv",
+    );
     let output = run(
         &home,
         "predict test.csv --out submission.csv --force --json",

@@ -1,8 +1,6 @@
 //! `inkling profile`.
 
-use std::fs;
-
-use super::{exits, json_file, objects, run, stdout, succeed, words};
+use super::{assert_nothing_is_saved, exits, json_file, objects, run, stdout, succeed, words};
 
 #[test]
 fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
@@ -24,8 +22,7 @@ fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
     let trace: serde_json::Value = json_file(home.path().join("trace.json"));
     assert!(trace["traceEvents"].as_array().unwrap().len() > 30);
 
-    let again = run(&home, &given);
-    exits(&again, 1);
+    exits(&run(&home, &given), 1);
     let forced = succeed(&home, &[&given[..], &["--force", "--json"]].concat());
     let event = &objects(&forced)[0];
     assert_eq!(event["event"].as_str(), Some("profiled"));
@@ -38,13 +35,6 @@ fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
             .iter()
             .any(|row| row["kind"] == "backward" && row["name"] == "conv1")
     );
-    for folder in ["runs", "checkpoints"] {
-        assert!(
-            fs::read_dir(home.path().join(folder))
-                .map_or(true, |mut entries| entries.next().is_none()),
-            "{folder} is empty"
-        );
-    }
-    let bad = run(&home, "profile --batch-size 0");
-    exits(&bad, 2);
+    assert_nothing_is_saved(home.path());
+    exits(&run(&home, "profile --batch-size 0"), 2);
 }

@@ -1,34 +1,39 @@
 //! `inkling train --resume`: a run whose process was killed goes on, and comes to the same weights.
 
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
-use super::{Words, exits, inkling, objects, run, says, stderr, succeed, words};
+use super::{
+    exits, fails, has_checkpoint, home_with_set, inkling, kill_after_checkpoint, last_object,
+    objects, run, run_in, says, started_until_checkpoint, stderr, succeed, wait_for_checkpoint,
+    words,
+};
 use crate::support::write_idx_set;
 
-fn wait_for(found: impl Fn() -> bool) {
-    let since = Instant::now();
-    while !found() {
-        assert!(since.elapsed() < Duration::from_mins(1), "it did not come");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+/// Resumes the run, and asserts that it comes to its end.
+#[track_caller]
+fn resumed_in(home: &Path, folder: &Path) {
+    exits(&run_in(home, folder, "train --resume"), 0);
 }
 
-fn has_checkpoint(home: &Path) -> bool {
-    let folders = std::fs::read_dir(home.join("checkpoints"))
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    folders
-        .into_iter()
-        .any(|entry| entry.path().join("checkpoint").is_file())
+/// Resumes the run until it says so, or one of these words.
+#[track_caller]
+fn assert_resumes_rather_than(home: &Path, words: &str) {
+    let mut program = inkling(home);
+    let program = program.args(["train", "--resume"]).stderr(Stdio::piped());
+    let mut resumed = program.spawn().unwrap();
+    let mut said = BufReader::new(resumed.stderr.take().unwrap()).lines();
+    let is_meant = |line: &String| line.contains("Resuming after") || line.contains(words);
+    let line = said.find_map(|line| line.ok().filter(is_meant)).unwrap();
+    resumed.kill().unwrap();
+    resumed.wait().unwrap();
+    assert!(line.contains("Resuming after"), "{line}");
 }
 
 #[test]
 fn a_killed_run_goes_on_to_the_same_weights() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 1200, 50);
+    let home = home_with_set(1200, 50);
     let train = words(
         "train --data ./set --network mlp --epochs 60 --threads 1 --batch-size 20 \
              --json",
@@ -40,15 +45,7 @@ fn a_killed_run_goes_on_to_the_same_weights() {
         "a run that is over leaves no checkpoint"
     );
 
-    let mut child = inkling(home.path())
-        .args(train)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_for(|| has_checkpoint(home.path()));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_after_checkpoint(home.path(), &train);
     let resumed = run(&home, "train --resume --json --out resumed");
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     says(&resumed, "Resuming after epoch");
@@ -58,67 +55,40 @@ fn a_killed_run_goes_on_to_the_same_weights() {
         file[8 + header..].to_vec()
     };
     assert!(weights("whole") == weights("resumed"));
-    let last = |output| objects(output).pop().unwrap();
     assert_eq!(
-        last(&whole)["test_accuracy"],
-        last(&resumed)["test_accuracy"]
+        last_object(&whole)["test_accuracy"],
+        last_object(&resumed)["test_accuracy"]
     );
     assert_eq!(
-        last(&resumed)["epoch_seconds"].as_array().unwrap().len(),
+        last_object(&resumed)["epoch_seconds"]
+            .as_array()
+            .unwrap()
+            .len(),
         60
     );
     assert!(!has_checkpoint(home.path()));
 }
 
 /// Starts a run with these further options and kills it after its first checkpoint.
-fn killed_run<'a>(home: impl AsRef<Path>, options: impl Words<'a>) {
+fn killed_run(home: &Path, options: &[&str]) {
     let train = words("train --network mlp --epochs 60 --threads 1 --batch-size 20");
-    let home = home.as_ref();
-    let mut child = inkling(home)
-        .args(train)
-        .args(options.words())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_for(|| has_checkpoint(home));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_after_checkpoint(home, &[&train[..], options].concat());
 }
+
+/// A run that does not end soon.
+const ENDLESS: &str = "train --data ./set --network mlp --epochs 1000 --threads 1 --batch-size 20";
 
 #[test]
 fn a_run_in_progress_is_not_resumed_and_one_that_was_just_killed_is() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 1200, 50);
-    let train = words("train --data ./set --network mlp --epochs 1000 --threads 1 --batch-size 20");
-    let mut child = inkling(home.path())
-        .args(train)
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_for(|| has_checkpoint(home.path()));
-    let refused = run(&home, &["train", "--resume"]);
+    let home = home_with_set(1200, 50);
+    let mut child = started_until_checkpoint(home.path(), ENDLESS);
+    let refused = run(&home, "train --resume");
     child.kill().unwrap();
     exits(&refused, 1);
     says(&refused, "still in progress");
     // The system may still be taking its process apart.
-    let mut resumed = inkling(home.path())
-        .args(["train", "--resume"])
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = std::io::BufReader::new(resumed.stderr.take().unwrap()).lines();
-    let line = said.find_map(|line| {
-        line.ok()
-            .filter(|line| line.contains("Resuming after") || line.contains("resume."))
-    });
-    resumed.kill().unwrap();
-    resumed.wait().unwrap();
+    assert_resumes_rather_than(home.path(), "resume.");
     child.wait().unwrap();
-    assert!(
-        line.as_ref()
-            .is_some_and(|line| line.contains("Resuming after")),
-        "{line:?}"
-    );
 }
 
 /// Replaces these bytes of a file.
@@ -133,15 +103,12 @@ fn changed_data_is_refused_and_said() {
     let home = tempfile::tempdir().unwrap();
     let set = home.path().join("set");
     write_idx_set(&set, 1200, 50);
-    killed_run(&home, &["--data", "./set"]);
+    killed_run(home.path(), &["--data", "./set"]);
     let refused = |part: &str| {
         let resumed = run(&home, &["train", "--resume"]);
         exits(&resumed, 1);
-        assert!(
-            stderr(&resumed).contains(part) && stderr(&resumed).contains("--data-dir"),
-            "{part}: {}",
-            stderr(&resumed)
-        );
+        says(&resumed, part);
+        says(&resumed, "--data-dir");
         assert!(has_checkpoint(home.path()), "what is refused stays");
     };
     // Headers of images have 16 bytes, those of labels 8.
@@ -174,17 +141,10 @@ fn changed_data_is_refused_and_said() {
     write_idx_set(&set, 1320, 50);
     refused("training images");
     std::fs::remove_dir_all(&set).unwrap();
-    let missing = run(&home, &["train", "--resume"]);
-    exits(&missing, 1);
-    says(&missing, "set");
+    fails(&home, &["train", "--resume"], 1, "set");
     std::fs::rename(&elsewhere, &set).unwrap();
     // From another folder, the relative path is still that of the folder it was started in.
-    let resumed = inkling(home.path())
-        .args(["train", "--resume"])
-        .current_dir(std::env::temp_dir())
-        .output()
-        .unwrap();
-    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    resumed_in(home.path(), &std::env::temp_dir());
 }
 
 #[test]
@@ -195,35 +155,25 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
         write_idx_set(&home.path().join(folder).join("kmnist"), images, 50);
     }
     let options = |out| {
-        [
-            "--data",
-            "kmnist",
-            "--data-dir",
-            "mine",
-            "--out",
-            out,
-            "--weights",
-            "f16",
-        ]
+        let usual = words("--data kmnist --data-dir mine --weights f16 --out");
+        [&usual[..], &[out]].concat()
     };
     let size = |name: &str| {
         std::fs::metadata(home.path().join(name).join("model.safetensors"))
             .unwrap()
             .len()
     };
-    killed_run(&home, &options("here"));
-    let resumed = inkling(home.path())
-        .args(["train", "--resume"])
-        .current_dir(std::env::temp_dir())
-        .output()
-        .unwrap();
-    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    killed_run(home.path(), &options("here"));
+    resumed_in(home.path(), &std::env::temp_dir());
     let half = size("here");
 
-    killed_run(&home, &options("not there"));
-    let other = run(&home, "train --resume --data-dir data");
-    exits(&other, 1);
-    says(&other, "training images");
+    killed_run(home.path(), &options("not there"));
+    fails(
+        &home,
+        "train --resume --data-dir data",
+        1,
+        "training images",
+    );
     let resumed = run(&home, "train --resume --out there --weights f32");
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     assert!(size("there") > half * 3 / 2, "{} and {half}", size("there"));
@@ -238,31 +188,17 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
 #[test]
 fn without_an_interrupted_run_it_says_so() {
     let home = tempfile::tempdir().unwrap();
-    let none = run(&home, &["train", "--resume"]);
-    exits(&none, 1);
-    says(&none, "no interrupted run");
-    let nowhere = run(&home, "train --resume nowhere");
-    exits(&nowhere, 1);
-    says(&nowhere, "nowhere");
+    fails(&home, &["train", "--resume"], 1, "no interrupted run");
+    fails(&home, "train --resume nowhere", 1, "nowhere");
     let both = run(&home, "train --resume --epochs 3");
     assert_eq!(both.status.code(), Some(2), "its settings are the run's");
 }
 
 #[test]
 fn an_interrupted_run_is_saved_as_it_was() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 1200, 50);
-    let none = run(&home, "train --resume --save");
-    exits(&none, 1);
-    let train = words("train --data ./set --network mlp --epochs 1000 --threads 1 --batch-size 20");
-    let mut child = inkling(home.path())
-        .args(train)
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_for(|| has_checkpoint(home.path()));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let home = home_with_set(1200, 50);
+    exits(&run(&home, "train --resume --save"), 1);
+    kill_after_checkpoint(home.path(), ENDLESS);
     let saved = succeed(&home, "train --resume --save --json");
     let events = objects(&saved);
     assert!(
@@ -288,40 +224,23 @@ fn an_interrupted_run_is_saved_as_it_was() {
 #[cfg(unix)]
 #[test]
 fn a_run_whose_engine_still_writes_its_checkpoint_is_waited_for() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 20_000, 50);
+    let home = home_with_set(20_000, 50);
     let mut program = inkling(home.path());
     program
         .env("INKLING_ENGINE", "process")
-        .stderr(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped());
+        .stderr(Stdio::null())
+        .stdout(Stdio::piped());
     // Its first epoch takes long, and so may a step.
     program.args(words(
         "train --data ./set --network convnet --epochs 1000 --batch-size 512 --json",
     ));
     let mut child = program.spawn().unwrap();
-    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("\"started\"")));
     assert!(!has_checkpoint(home.path()));
     child.kill().unwrap();
     child.wait().unwrap();
-    let mut resumed = inkling(home.path())
-        .args(["train", "--resume"])
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = std::io::BufReader::new(resumed.stderr.take().unwrap()).lines();
-    let line = said.find_map(|line| {
-        line.ok()
-            .filter(|line| line.contains("Resuming after") || line.contains("no interrupted run"))
-    });
-    resumed.kill().unwrap();
-    resumed.wait().unwrap();
-    assert!(
-        line.as_ref()
-            .is_some_and(|line| line.contains("Resuming after")),
-        "{line:?}"
-    );
+    assert_resumes_rather_than(home.path(), "no interrupted run");
 }
 
 #[cfg(unix)]
@@ -343,20 +262,20 @@ fn whether_a_run_whose_engine_crashed_can_be_resumed_is_said() {
         let mut program = inkling(home.path());
         program
             .env("INKLING_ENGINE", "process")
-            .stderr(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped());
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped());
         program.args([
             "train", "--data", "./set", "--model", model, "--epochs", "1000", "--json",
         ]);
         let mut child = program.spawn().unwrap();
-        let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         while !line.contains(&format!("\"event\":\"{moment}\"")) {
             line.clear();
             assert!(out.read_line(&mut line).unwrap() > 0, "it ended too soon");
         }
         if moment == "epoch" {
-            wait_for(|| has_checkpoint(home.path()));
+            wait_for_checkpoint(home.path());
         }
         let engine = String::from_utf8(
             std::process::Command::new("pgrep")

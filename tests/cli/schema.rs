@@ -11,7 +11,7 @@ use inkling::run_config::{
 };
 use serde_json::{Value, json};
 
-use super::{exits, run, says, stdout, succeed};
+use super::{fails, run, stdout, succeed};
 
 /// What `inkling schema` prints.
 pub static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
@@ -254,9 +254,12 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
         let alone: Value = serde_json::from_str(&stdout(&run(&home, &words))).unwrap();
         assert_eq!((&alone, &alone["version"]), (schema, &SCHEMAS["version"]));
     }
-    let unknown = run(&home, &["schema", "licences"]);
-    exits(&unknown, 2);
-    says(&unknown, "“licences” has no JSON output");
+    fails(
+        &home,
+        &["schema", "licences"],
+        2,
+        "“licences” has no JSON output",
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::schema::{SCHEMAS, check, part};
-use super::{objects, run, stderr, words};
+use super::{home_with_set, last_object, run, stderr, words};
 use crate::support::{model_file, write_idx_set};
 
 /// Whether these values are what the definition allows, and have everything that it documents.
@@ -409,8 +409,7 @@ fn every_figure_of_a_benchmark_is_in_its_schema() {
 /// are left out where they are not used.
 #[test]
 fn commands_with_settings_print_what_their_schemas_allow() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 300, 40);
+    let home = home_with_set(300, 40);
     let networks: [&[&str]; 4] = [
         &["--network", "mlp", "--widths", "20-10"],
         &[
@@ -520,7 +519,7 @@ fn commands_with_models_print_what_their_schemas_allow_of_an_onnx_network() {
             "{arguments:?}: {}",
             stderr(&output)
         );
-        objects(&output).pop().unwrap()
+        last_object(&output)
     };
     let imported = succeed(&["import", "network.onnx", "--out", "imported"]);
     assert_eq!(&imported["model"], &json!("onnx"));

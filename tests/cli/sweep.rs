@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::process::Output;
 
-use super::{Words, exits, fails, objects, run, stderr, stdout, succeed, words};
-use crate::support::write_idx_set;
+use super::{
+    Words, events_of, exits, fails, home_with_set, last_object, objects, run, stderr, stdout,
+    succeed, words,
+};
 
 const SPACE: [&str; 4] = [
     "--set",
@@ -13,13 +15,6 @@ const SPACE: [&str; 4] = [
     "batch-size=20,50",
 ];
 
-/// A home with a small data set in the folder `set`.
-fn home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 600, 100);
-    home
-}
-
 fn sweep<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> Output {
     let usual = words("sweep --data set --preset quick --set epochs=3 --trials 5 --at-once 2");
     run(home, &[&usual[..], &SPACE, &more.words()].concat())
@@ -27,11 +22,11 @@ fn sweep<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> Output {
 
 #[test]
 fn a_sweep_for_scripts_reports_every_trial_and_the_best() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = sweep(&home, "--json --out here");
     exits(&output, 0);
     let events = objects(&output);
-    let number = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    let number = |name: &str| events_of(&events, name).len();
     assert_eq!(number("started"), 1);
     assert_eq!(number("trial_started"), 5);
     assert_eq!(number("trial_ended"), 5);
@@ -66,20 +61,14 @@ fn a_sweep_for_scripts_reports_every_trial_and_the_best() {
     );
 
     let again = succeed(&home, "sweep --resume here --json");
-    assert_eq!(
-        objects(&again)
-            .iter()
-            .filter(|event| event["event"] == "trial_started")
-            .count(),
-        0,
-        "it is complete"
-    );
-    assert_eq!(objects(&again).last().unwrap()["best"], *best);
+    let begun = events_of(&objects(&again), "trial_started").len();
+    assert_eq!(begun, 0, "it is complete");
+    assert_eq!(last_object(&again)["best"], *best);
 }
 
 #[test]
 fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accuracy() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = sweep(&home, "--sampler random --pruner none");
     exits(&output, 0);
     let said = stdout(&output);
@@ -97,42 +86,27 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
     );
     let best: Vec<&str> = said.lines().nth(1).unwrap().split_whitespace().collect();
     let command = said.lines().last().unwrap().trim();
-    assert_eq!(
-        stderr(&output)
-            .lines()
-            .filter(|line| line.starts_with("Trial "))
-            .count(),
-        5,
-        "{}",
-        stderr(&output)
-    );
+    let said = stderr(&output);
+    let of_trials = said.lines().filter(|line| line.starts_with("Trial "));
+    assert_eq!(of_trials.count(), 5, "{said}");
 
-    let words: Vec<&str> = command
-        .split_whitespace()
-        .skip(1)
-        .chain(["--json"])
-        .collect();
-    let run = run(&home, &words);
-    assert_eq!(run.status.code(), Some(0), "{command}: {}", stderr(&run));
-    let accuracy = objects(&run).last().unwrap()["validation_accuracy"]
-        .as_f64()
-        .unwrap();
+    let arguments = command.strip_prefix("inkling").unwrap();
+    let run = succeed(&home, &format!("{arguments} --json"));
+    let accuracy = last_object(&run)["validation_accuracy"].as_f64().unwrap();
     assert_eq!(format!("{:.2}", accuracy * 100.0), best[1], "{command}");
 }
 
 #[test]
 fn only_the_best_settings_meet_the_test_split_and_only_once() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = sweep(&home, "--test --json --out here");
     exits(&output, 0);
     let events = objects(&output);
     let tested = events.last().unwrap();
     assert_eq!(tested["event"], "tested");
     assert!(tested["test_accuracy"].as_f64().unwrap() > 0.5, "{tested}");
-    assert_eq!(
-        std::fs::read_dir(home.path().join("runs")).unwrap().count(),
-        1
-    );
+    let runs = || std::fs::read_dir(home.path().join("runs")).unwrap().count();
+    assert_eq!(runs(), 1);
     assert!(
         Path::new(tested["run"].as_str().unwrap())
             .join("model.safetensors")
@@ -154,15 +128,12 @@ fn only_the_best_settings_meet_the_test_split_and_only_once() {
         tested,
         "it is not read again"
     );
-    assert_eq!(
-        std::fs::read_dir(home.path().join("runs")).unwrap().count(),
-        1
-    );
+    assert_eq!(runs(), 1);
 }
 
 #[test]
 fn a_file_describes_a_sweep_and_options_override_it() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let text = "preset = \"quick\"\ndata = \"set\"\ntrials = 9\nsampler = \"grid\"\nat-once = 1\npruner = \"none\"\n[set]\nepochs = 1\nlr = [0.001, 0.01]\nmodel = [\"mlp\", \"tiny\"]\n";
     std::fs::write(home.path().join("search.toml"), text).unwrap();
     let output = succeed(&home, "sweep search.toml --set model=mlp --json");
@@ -181,7 +152,7 @@ fn a_file_describes_a_sweep_and_options_override_it() {
 
 #[test]
 fn mistakes_are_bad_usage_with_a_sentence() {
-    let home = home();
+    let home = home_with_set(600, 100);
     for (arguments, words) in [
         ("sweep", "No setting varies."),
         ("sweep --set rate=1..2", "No setting is called \"rate\"."),
@@ -210,8 +181,7 @@ fn mistakes_are_bad_usage_with_a_sentence() {
             "cannot be used with",
         ),
     ] {
-        let output = run(&home, arguments);
-        fails(&output, 2, words, &arguments);
+        fails(&home, arguments, 2, words);
     }
     for (arguments, words) in [
         ("sweep --resume", "There is no sweep to resume"),
@@ -226,7 +196,6 @@ fn mistakes_are_bad_usage_with_a_sentence() {
             "is not empty",
         ),
     ] {
-        let output = run(&home, arguments);
-        fails(&output, 1, words, &arguments);
+        fails(&home, arguments, 1, words);
     }
 }

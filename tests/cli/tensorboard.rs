@@ -1,10 +1,9 @@
 //! `inkling train --tensorboard`: the curves of a run in event files.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{exits, inkling, objects, run, says, succeed, words};
+use super::{exits, home_with_set, kill_after_checkpoint, objects, run, says, succeed, words};
 use crate::export::tensorboard::{events_of_run, scalars};
-use crate::support::write_idx_set;
 
 /// The lines of a table of numbers below its head, all of them as they are written.
 fn rows(file: &std::path::Path) -> Vec<Vec<f32>> {
@@ -28,8 +27,7 @@ fn column(rows: &[Vec<f32>], step: usize, column: usize) -> Vec<(i64, f32)> {
 
 #[test]
 fn every_step_and_epoch_of_a_run_is_in_its_event_file() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 600, 100);
+    let home = home_with_set(600, 100);
     let train = words(
         "train --data set --preset quick --epochs 3 --out out --tensorboard boards/mine \
              --json",
@@ -74,31 +72,11 @@ fn every_step_and_epoch_of_a_run_is_in_its_event_file() {
 
 #[test]
 fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 1200, 50);
-    let train = words("train --data set --network mlp --epochs 60 --threads 1 --batch-size 20");
-    let mut child = inkling(home.path())
-        .args(train)
-        .args(["--tensorboard", "board"])
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let since = Instant::now();
-    let checkpoints = home.path().join("checkpoints");
-    while !std::fs::read_dir(&checkpoints)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .any(|entry| entry.path().join("checkpoint").is_file())
-    {
-        assert!(
-            since.elapsed() < Duration::from_mins(1),
-            "no checkpoint came"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let home = home_with_set(1200, 50);
+    kill_after_checkpoint(
+        home.path(),
+        "train --data set --network mlp --epochs 60 --threads 1 --batch-size 20 --tensorboard board",
+    );
     // File names have the second in them: the order of the files is that of the runs.
     std::thread::sleep(Duration::from_millis(1100));
     succeed(&home, "train --resume --tensorboard board --out out");

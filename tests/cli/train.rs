@@ -4,17 +4,18 @@ use std::fs;
 use std::path::Path;
 
 use super::{
-    Words, exits, fails, json_file, keys, objects, run, says, stderr, stdout, succeed, words,
+    Words, events_of, exits, fails, home_with_set, json_file, keys, last_object, objects, run,
+    says, stderr, stdout, succeed, words,
 };
 use crate::support::write_idx_set;
+use serde_json::Value;
 
 const QUICK: [&str; 6] = ["train", "--data", "set", "--preset", "quick", "--epochs"];
 
-/// A home with a small data set in the folder `set`.
-fn home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    write_idx_set(&home.path().join("set"), 600, 100);
-    home
+/// A run with these settings is bad usage.
+#[track_caller]
+fn refused(home: impl AsRef<Path>, more: &str, said: &str) {
+    fails(home, &[&QUICK[..], &words(more)].concat(), 2, said);
 }
 
 fn train<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> std::process::Output {
@@ -23,27 +24,19 @@ fn train<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> std::process::Outp
 
 #[test]
 fn a_run_can_start_from_statistics_of_its_images() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = train(
         &home,
         "1 --network speedrun --initialization pca --json --out run",
     );
     exits(&output, 0);
     let events = objects(&output);
-    let initialized = events
-        .iter()
-        .find(|event| event["event"] == "initialized")
-        .expect("it is reported");
+    let initialized = &events_of(&events, "initialized")[0];
     assert_eq!(initialized["method"].as_str(), Some("pca"));
     assert_eq!(initialized["components"]["side"].as_u64(), Some(5));
     let layers = initialized["layers"].as_array().unwrap();
-    assert_eq!(
-        layers
-            .iter()
-            .map(|layer| layer["layer"].as_str().unwrap())
-            .collect::<Vec<_>>(),
-        ["conv1", "conv2", "fc1", "fc2"]
-    );
+    let names = layers.iter().map(|layer| layer["layer"].as_str());
+    assert!(names.eq(["conv1", "conv2", "fc1", "fc2"].map(Some)));
     assert!(
         layers
             .iter()
@@ -51,7 +44,7 @@ fn a_run_can_start_from_statistics_of_its_images() {
         "{layers:?}"
     );
     says(&output, "Variance of each layer's output on 256 images");
-    let summary: serde_json::Value = json_file(home.path().join("run/run.json"));
+    let summary = json_file(home.path().join("run/run.json"));
     assert_eq!(summary["config"]["initialization"], "pca");
     assert_eq!(
         summary["initialization"]["layers"], initialized["layers"],
@@ -69,12 +62,11 @@ fn a_run_can_start_from_statistics_of_its_images() {
 
 #[test]
 fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let first = train(&home, "1 --widths 24,12,7 --out first");
     exits(&first, 0);
     says(&first, "MLP (24-12-7)");
-    let summary =
-        |run: &str| -> serde_json::Value { json_file(home.path().join(run).join("run.json")) };
+    let summary = |run: &str| json_file(home.path().join(run).join("run.json"));
     assert_eq!(
         summary("first")["plan"]["parameters"],
         784 * 24 + 24 + 24 * 12 + 12 + 12 * 7 + 7 + 80
@@ -124,20 +116,18 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
             "belong to MLP (24-12-7) with ReLU, not to MLP (9) with ReLU",
         ),
     ] {
-        let refused = train(&home, arguments);
-        fails(&refused, 2, said, &arguments);
+        refused(&home, arguments, said);
     }
 }
 
 #[test]
 fn a_cnn_has_the_layers_that_are_asked_for() {
-    let home = home();
+    let home = home_with_set(600, 100);
     // Only a CNN has layers to choose, so that nothing else need be said.
     let first = train(&home, "1 --layers 3c3,mp2,7 --out first");
     exits(&first, 0);
     says(&first, "CNN (3C3-MP2-7)");
-    let summary =
-        |run: &str| -> serde_json::Value { json_file(home.path().join(run).join("run.json")) };
+    let summary = |run: &str| json_file(home.path().join(run).join("run.json"));
     let config = &summary("first")["config"];
     assert_eq!(config["model"].as_str(), Some("cnn"));
     assert_eq!(config["layers"].as_str(), Some("3C3-MP2-7"));
@@ -171,8 +161,7 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
             "CNN cannot have the layer widths 9",
         ),
     ] {
-        let refused = train(&home, arguments);
-        fails(&refused, 2, said, &arguments);
+        refused(&home, arguments, said);
     }
 }
 
@@ -185,14 +174,17 @@ fn data_of_a_single_class_is_refused() {
         (0..40).map(row).collect::<String>(),
     )
     .unwrap();
-    let refused = run(&home, "train --data threes.csv --epochs 1");
-    exits(&refused, 1);
-    says(&refused, "All training images are of the same class, 3");
+    fails(
+        &home,
+        "train --data threes.csv --epochs 1",
+        1,
+        "All training images are of the same class, 3",
+    );
 }
 
 #[test]
 fn settings_can_come_from_a_run() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let first = train(
         &home,
         "1 --network lenet --learning-rate 0.004 --activation gelu --seed 7 --out first",
@@ -205,7 +197,7 @@ fn settings_can_come_from_a_run() {
     let config = &objects(&again)[0]["config"];
     let chosen = ["model", "learning_rate", "activation", "epochs", "data"]
         .map(|name| config[name].to_string());
-    let set = serde_json::Value::from(home.path().join("set").display().to_string()).to_string();
+    let set = Value::from(home.path().join("set").display().to_string()).to_string();
     assert_eq!(
         chosen,
         ["\"lenet\"", "0.004", "\"gelu\"", "1", &set],
@@ -220,26 +212,19 @@ fn settings_can_come_from_a_run() {
         r#"{"name": "something else"}"#,
     )
     .unwrap();
-    let wrong = ["missing.json", "other.json", "first/model.safetensors"]
-        .map(|file| vec!["--config", file]);
-    let wrong = wrong
-        .into_iter()
-        .map(|arguments| (arguments, 1))
-        .chain([(vec!["--config", "first/run.json", "--preset", "quick"], 2)]);
-    for (arguments, status) in wrong {
-        let output = run(&home, &[&["train"][..], &arguments].concat());
-        assert_eq!(
-            output.status.code(),
-            Some(status),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+    for (arguments, status) in [
+        ("missing.json", 1),
+        ("other.json", 1),
+        ("first/model.safetensors", 1),
+        ("first/run.json --preset quick", 2),
+    ] {
+        fails(&home, &format!("train --config {arguments}"), status, "");
     }
 }
 
 #[test]
 fn a_run_for_scripts_ends_with_the_promised_object() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = train(&home, &["3", "--json"]);
     exits(&output, 0);
     let mut events = objects(&output);
@@ -284,22 +269,16 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
             && model.starts_with(home.path().join("runs"))
             && model.parent() == last["run"].as_str().map(Path::new)
     );
-    assert!(
-        stderr(&output).contains("inkling predict --model"),
-        "people are told on standard error"
-    );
+    says(&output, "inkling predict --model");
 }
 
 #[test]
 fn every_step_is_a_line_and_a_row_of_the_run_s_table() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = train(&home, "2 --batch-size 50 --out out --json");
     exits(&output, 0);
     let events = objects(&output);
-    let steps: Vec<_> = events
-        .iter()
-        .filter(|event| event["event"] == "step")
-        .collect();
+    let steps = events_of(&events, "step");
     let planned = events[0]["plan"]["total_steps"].as_u64().unwrap();
     assert!(planned > 10 && steps.len() as u64 == planned, "{planned}");
     let line = stdout(&output)
@@ -328,70 +307,37 @@ fn every_step_is_a_line_and_a_row_of_the_run_s_table() {
     }
     assert_eq!(table.lines().count(), steps.len() + 1);
     // The line of an epoch follows those of its steps.
-    let first = events
-        .iter()
-        .position(|event| event["event"] == "epoch")
-        .unwrap();
+    let is_epoch = |event: &Value| event["event"] == "epoch";
+    let first = events.iter().position(is_epoch).unwrap();
     assert_eq!(events[first - 1]["step"], events[first]["step"]);
 }
 
 #[test]
 fn a_run_for_people_says_where_the_model_is_and_what_to_type_next() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = train(&home, &["1", "--out", "my run"]);
     exits(&output, 0);
     let model = home.path().join("my run/model.safetensors");
     assert!(model.is_file());
     let said = stdout(&output);
     assert!(said.contains(&model.display().to_string()), "{said}");
-    assert!(
-        said.lines()
-            .last()
-            .unwrap()
-            .contains("inkling predict --model"),
-        "{said}"
-    );
-    assert!(
-        said.lines().last().unwrap().ends_with("drawing.png"),
-        "{said}"
-    );
-    assert_eq!(
-        stderr(&output).matches("Epoch ").count(),
-        1,
-        "one line per epoch where there is no terminal: {}",
-        stderr(&output)
-    );
-    assert!(
-        !stderr(&output).contains('\u{1b}'),
-        "no bars where there is no terminal"
-    );
+    let last = said.lines().last().unwrap();
+    assert!(last.contains("inkling predict --model"), "{said}");
+    assert!(last.ends_with("drawing.png"), "{said}");
+    // Where there is no terminal, there are no bars, but a line per epoch.
+    let said = stderr(&output);
+    assert_eq!(said.matches("Epoch ").count(), 1, "{said}");
+    assert!(!said.contains('\u{1b}'), "{said}");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_model() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let model = |out: &str, seed: &str| {
-        assert_eq!(
-            train(
-                &home,
-                &["1", "--threads", "1", "--out", out, "--seed", seed]
-            )
-            .status
-            .code(),
-            Some(0)
-        );
-        let card = objects(&run(
-            &home,
-            &[
-                "eval",
-                "--model",
-                &format!("{out}/model.safetensors"),
-                "--data",
-                "set",
-                "--json",
-            ],
-        ));
-        card[0]["loss"].as_f64().unwrap()
+        let more = format!("1 --threads 1 --out {out} --seed {seed}");
+        exits(&train(&home, &more), 0);
+        let eval = format!("eval --model {out}/model.safetensors --data set --json");
+        objects(&run(&home, &eval))[0]["loss"].as_f64().unwrap()
     };
     assert_eq!(model("a", "5"), model("b", "5"));
     assert_ne!(model("c", "5"), model("d", "6"));
@@ -399,20 +345,14 @@ fn the_same_seed_gives_the_same_model() {
 
 #[test]
 fn a_run_that_goes_astray_says_what_it_does_about_it() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let absurd = words("--network convnet --optimizer sgd --learning-rate 10 --schedule constant");
     let output = train(&home, &[&["9"], &absurd[..], &["--json"]].concat());
     exits(&output, 1);
-    let back: Vec<_> = objects(&output)
-        .into_iter()
-        .filter(|event| event["event"] == "intervened")
-        .collect();
-    assert_eq!(
-        back.iter()
-            .map(|event| event["left"].as_u64().unwrap())
-            .collect::<Vec<_>>(),
-        [2, 1, 0]
-    );
+    let events = objects(&output);
+    let back = events_of(&events, "intervened");
+    let left = back.iter().map(|event| event["left"].as_u64());
+    assert!(left.eq([2, 1, 0].map(Some)), "{back:?}");
     assert!(
         back.iter().all(|event| event["kind"] == "rolled_back"),
         "{back:?}"
@@ -428,7 +368,7 @@ fn a_run_that_goes_astray_says_what_it_does_about_it() {
 
 #[test]
 fn every_option_of_a_run_reaches_it() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let options = words(
         "--weight-decay=0.02 --momentum=0.8 --nesterov=off --label-smoothing=0.1 \
              --clip-norm=2 --accumulation=3 --weight-averaging=0.9 --early-stopping=4 \
@@ -454,7 +394,7 @@ fn every_option_of_a_run_reaches_it() {
 
 #[test]
 fn a_trained_model_is_measured() {
-    let home = home();
+    let home = home_with_set(600, 100);
     assert_eq!(train(&home, "3 --out run").status.code(), Some(0));
     let eval = words("eval --model run/model.safetensors --data set");
 
@@ -494,7 +434,7 @@ fn a_trained_model_is_measured() {
 
 #[test]
 fn data_that_cannot_be_had_fails_by_name() {
-    let home = home();
+    let home = home_with_set(600, 100);
     fs::write(
         home.path().join("set/train-images-idx3-ubyte"),
         b"\0\0\x08\x03 broken",
@@ -514,19 +454,8 @@ fn data_that_cannot_be_had_fails_by_name() {
             "t10k-labels-idx1-ubyte",
         ),
     ] {
-        let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+        let output = fails(&home, arguments, 1, word);
         assert!(stdout(&output).is_empty());
-        assert!(
-            stderr(&output).contains(word),
-            "{arguments:?} does not name {word}: {}",
-            stderr(&output)
-        );
     }
 }
 
@@ -543,7 +472,7 @@ fn a_set_is_found_by_name_in_the_folder_given() {
 
 #[test]
 fn a_batch_larger_than_the_set_is_bad_usage() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = train(&home, "1 --batch-size 4096");
     exits(&output, 2);
     says(&output, "4096");
@@ -551,7 +480,7 @@ fn a_batch_larger_than_the_set_is_bad_usage() {
 
 #[test]
 fn a_folder_that_cannot_take_the_run_is_found_before_training() {
-    let home = home();
+    let home = home_with_set(600, 100);
     fs::create_dir(home.path().join("thesis")).unwrap();
     fs::write(home.path().join("thesis/chapter.txt"), "precious").unwrap();
     fs::write(home.path().join("file"), "a file").unwrap();
@@ -566,21 +495,15 @@ fn a_folder_that_cannot_take_the_run_is_found_before_training() {
 
 #[test]
 fn repeated_runs_have_a_mean_with_its_interval() {
-    let home = home();
+    let home = home_with_set(600, 100);
     let output = train(&home, "1 --seed 3 --repeats 3 --json");
     exits(&output, 0);
     let events = objects(&output);
-    let finished: Vec<_> = events
+    let finished = events_of(&events, "finished");
+    let seeds = finished
         .iter()
-        .filter(|event| event["event"] == "finished")
-        .collect();
-    assert_eq!(
-        finished
-            .iter()
-            .map(|event| event["config"]["seed"].as_u64().unwrap())
-            .collect::<Vec<_>>(),
-        [3, 4, 5]
-    );
+        .map(|event| event["config"]["seed"].as_u64());
+    assert!(seeds.eq([3, 4, 5].map(Some)));
     let accuracies: Vec<f64> = finished
         .iter()
         .map(|event| event["test_accuracy"].as_f64().unwrap())
@@ -597,45 +520,30 @@ fn repeated_runs_have_a_mean_with_its_interval() {
         last["highest"]["accuracy"].as_f64(),
         accuracies.iter().copied().reduce(f64::max)
     );
-    assert!(
-        stderr(&output).contains("Run 2 of 3.")
-            && stderr(&output).contains("3 runs: mean test accuracy"),
-        "{}",
-        stderr(&output)
-    );
-    assert_eq!(
-        train(&home, "1 --repeats 2 --out one").status.code(),
-        Some(2)
-    );
-    let refused = train(&home, "1 --repeats 101");
-    exits(&refused, 2);
-    says(&refused, "from 1 to 100");
+    says(&output, "Run 2 of 3.");
+    says(&output, "3 runs: mean test accuracy");
+    exits(&train(&home, "1 --repeats 2 --out one"), 2);
+    refused(&home, "1 --repeats 101", "from 1 to 100");
 }
 
 #[test]
 fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
-    let home = home();
-    assert_eq!(
-        train(&home, "1 --threads 1 --out one").status.code(),
-        Some(0)
-    );
+    let home = home_with_set(600, 100);
+    exits(&train(&home, "1 --threads 1 --out one"), 0);
     let again = succeed(&home, "train --reproduce one --threads 2 --json");
-    let last = objects(&again).pop().unwrap();
+    let last = last_object(&again);
     assert_eq!(last["event"], "reproduced");
     assert_eq!(last["same"], true);
     assert_eq!(last["differing"], 0);
     says(&again, "the same, bit for bit");
     write_idx_set(&home.path().join("set"), 700, 100);
-    let changed = run(&home, "train --reproduce one");
-    exits(&changed, 1);
-    says(
-        &changed,
+    fails(
+        &home,
+        "train --reproduce one",
+        1,
         "not the same either: the number of training images",
     );
-    assert_eq!(
-        run(&home, "train --reproduce one --seed 2").status.code(),
-        Some(2)
-    );
+    exits(&run(&home, "train --reproduce one --seed 2"), 2);
 }
 
 #[test]
@@ -649,30 +557,14 @@ fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
     assert_eq!(plan["train_images"], 39);
     assert_eq!(plan["validation_images"], 9);
     assert!(plan["total_steps"].as_u64().unwrap() >= 400, "{plan}");
-    for words in [
-        "39 training images",
-        "batch size 8 instead of 128",
-        "epochs 80 instead of 12",
-        "validation",
-    ] {
-        assert!(
-            stderr(&output).contains(words),
-            "{words}: {}",
-            stderr(&output)
-        );
-    }
+    says(&output, "39 training images");
+    says(&output, "batch size 8 instead of 128");
+    says(&output, "epochs 80 instead of 12");
+    says(&output, "validation");
     // What somebody asked for stays.
     let asked = words("train --data few --network mlp --batch-size 13 --epochs 2 --json");
     let output = run(&home, &asked);
-    assert_eq!(
-        objects(&output)[0]["plan"]["total_steps"],
-        6,
-        "{}",
-        stderr(&output)
-    );
-    assert!(
-        !stderr(&output).contains("instead of"),
-        "{}",
-        stderr(&output)
-    );
+    let said = stderr(&output);
+    assert_eq!(objects(&output)[0]["plan"]["total_steps"], 6, "{said}");
+    assert!(!said.contains("instead of"), "{said}");
 }

@@ -13,7 +13,7 @@ use inkling::run_config::{
 use inkling::sweep::{Definition, SettingRange, Sweep};
 use serde_json::Value;
 
-use super::{objects, run, stderr, succeed};
+use super::{last_object, objects, run, stderr, succeed};
 use crate::support::write_idx_set;
 
 /// The options of every command that trains.
@@ -225,7 +225,7 @@ fn the_command_that_a_sweep_prints_trains_what_its_best_trial_was() {
             .unwrap();
         drop(Sweep::create(&home.path().join(folder), definition).unwrap());
         let output = succeed(&home, &["sweep", "--resume", folder, "--json"]);
-        let best = objects(&output).pop().unwrap()["best"].take();
+        let best = last_object(&output)["best"].take();
         let words = words(best["command"].as_str().unwrap());
         let words: Vec<&str> = words
             .iter()

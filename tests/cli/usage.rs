@@ -132,8 +132,7 @@ fn options_that_contradict_each_other_are_refused() {
             "--hosts is for --executor ssh",
         ),
     ] {
-        let output = run(&home, arguments);
-        fails(&output, 2, words, &arguments);
+        fails(&home, arguments, 2, words);
     }
     assert!(!home.path().join("sweeps").exists(), "no sweep was begun");
 }
@@ -334,9 +333,7 @@ fn every_command_has_a_manual_page() {
         page("-data-list").trim_end(),
         plain(&stdout(&run(&home, "man data list"))).trim_end()
     );
-    let unknown = run(&home, &["man", "fly"]);
-    exits(&unknown, 2);
-    says(&unknown, "There is no command “fly”");
+    fails(&home, &["man", "fly"], 2, "There is no command “fly”");
 }
 
 #[test]

@@ -68,24 +68,15 @@ fn a_preset_is_recognised_until_one_of_its_values_changes() {
         };
         assert_eq!(config.problems(), []);
         assert_eq!(config.matching_preset(), Some(preset));
-        for changed in [
-            RunConfig {
-                label_smoothing: 0.123,
-                ..config.clone()
-            },
-            RunConfig {
-                augmentation: other(config.augmentation),
-                ..config.clone()
-            },
-            RunConfig {
-                weight_averaging: Some(0.123),
-                ..config.clone()
-            },
-            RunConfig {
-                momentum: 0.123,
-                ..config.clone()
-            },
-        ] {
+        let changes: [fn(&mut RunConfig); 4] = [
+            |run| run.label_smoothing = 0.123,
+            |run| run.augmentation = other(run.augmentation),
+            |run| run.weight_averaging = Some(0.123),
+            |run| run.momentum = 0.123,
+        ];
+        for change in changes {
+            let mut changed = config.clone();
+            change(&mut changed);
             assert_eq!(changed.matching_preset(), None, "{preset}");
         }
     }
@@ -101,130 +92,61 @@ fn other(augmentation: Augmentation) -> Augmentation {
 
 #[test]
 fn each_value_that_cannot_be_is_named() {
-    use ConfigProblem as P;
-    let base = RunConfig::default;
-    for (config, problem) in [
+    let newer = RunConfig {
+        version: VERSION + 1,
+        ..RunConfig::default()
+    };
+    let version = newer.version;
+    assert_eq!(newer.problems(), [ConfigProblem::NewerVersion { version }]);
+    let cases: [(fn(&mut RunConfig), Setting, &str); 11] = [
+        (|run| run.momentum = 1.0, Setting::Momentum, "1"),
+        (|run| run.momentum = f64::NAN, Setting::Momentum, "NaN"),
         (
-            RunConfig {
-                version: VERSION + 1,
-                ..base()
-            },
-            P::NewerVersion {
-                version: VERSION + 1,
-            },
+            |run| run.label_smoothing = -0.1,
+            Setting::LabelSmoothing,
+            "-0.1",
         ),
         (
-            RunConfig {
-                momentum: 1.0,
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::Momentum,
-                given: "1".to_owned(),
-            },
+            |run| run.label_smoothing = f64::NAN,
+            Setting::LabelSmoothing,
+            "NaN",
         ),
         (
-            RunConfig {
-                momentum: f64::NAN,
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::Momentum,
-                given: "NaN".to_owned(),
-            },
+            |run| run.clip_norm = Some(f64::INFINITY),
+            Setting::ClipNorm,
+            "inf",
         ),
         (
-            RunConfig {
-                label_smoothing: -0.1,
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::LabelSmoothing,
-                given: "-0.1".to_owned(),
-            },
+            |run| run.clip_norm = Some(f64::NAN),
+            Setting::ClipNorm,
+            "NaN",
+        ),
+        (|run| run.accumulation = 1025, Setting::Accumulation, "1025"),
+        (
+            |run| run.weight_averaging = Some(0.0),
+            Setting::WeightAveraging,
+            "0",
         ),
         (
-            RunConfig {
-                label_smoothing: f64::NAN,
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::LabelSmoothing,
-                given: "NaN".to_owned(),
-            },
+            |run| run.weight_averaging = Some(f64::NAN),
+            Setting::WeightAveraging,
+            "NaN",
         ),
         (
-            RunConfig {
-                clip_norm: Some(f64::INFINITY),
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::ClipNorm,
-                given: "inf".to_owned(),
-            },
+            |run| run.early_stopping = Some(1001),
+            Setting::EarlyStopping,
+            "1001",
         ),
-        (
-            RunConfig {
-                clip_norm: Some(f64::NAN),
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::ClipNorm,
-                given: "NaN".to_owned(),
-            },
-        ),
-        (
-            RunConfig {
-                accumulation: 1025,
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::Accumulation,
-                given: "1025".to_owned(),
-            },
-        ),
-        (
-            RunConfig {
-                weight_averaging: Some(0.0),
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::WeightAveraging,
-                given: "0".to_owned(),
-            },
-        ),
-        (
-            RunConfig {
-                weight_averaging: Some(f64::NAN),
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::WeightAveraging,
-                given: "NaN".to_owned(),
-            },
-        ),
-        (
-            RunConfig {
-                early_stopping: Some(1001),
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::EarlyStopping,
-                given: "1001".to_owned(),
-            },
-        ),
-        (
-            RunConfig {
-                threads: Some(0),
-                ..base()
-            },
-            P::OutOfRange {
-                setting: Setting::Threads,
-                given: "0".to_owned(),
-            },
-        ),
-    ] {
-        assert_eq!(config.problems(), [problem]);
+        (|run| run.threads = Some(0), Setting::Threads, "0"),
+    ];
+    for (change, setting, given) in cases {
+        let mut config = RunConfig::default();
+        change(&mut config);
+        let given = given.to_owned();
+        assert_eq!(
+            config.problems(),
+            [ConfigProblem::OutOfRange { setting, given }]
+        );
     }
 }
 
@@ -281,26 +203,13 @@ fn little_data_gets_smaller_batches_and_more_epochs() {
     assert_eq!(fitted(5_500, Chosen::default()), None);
     assert_eq!(fitted(60_000, Chosen::default()), None);
     // What a person has chosen is theirs.
-    assert_eq!(
-        fitted(
-            44,
-            Chosen {
-                batch_size: true,
-                epochs: true
-            }
-        ),
-        None
-    );
-    assert_eq!(
-        fitted(
-            44,
-            Chosen {
-                batch_size: false,
-                epochs: true
-            }
-        ),
-        Some((8, 12))
-    );
+    let mut chosen = Chosen {
+        batch_size: true,
+        epochs: true,
+    };
+    assert_eq!(fitted(44, chosen), None);
+    chosen.batch_size = false;
+    assert_eq!(fitted(44, chosen), Some((8, 12)));
     let fitted = balanced.fit_to(44, Chosen::default()).unwrap();
     assert_eq!(
         (fitted.preset, fitted.learning_rate, fitted.problems()),
