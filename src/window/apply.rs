@@ -3,21 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::ResultsView;
-use super::action::{Action, Screen, WizardStep};
-use super::background::SharedFolder;
-use super::desktop::Purpose;
-use super::jobs::Activity;
-use super::state::App;
-use super::train::run::Phase;
 use crate::protocol::Job;
 use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
-use crate::window::Ctx;
-use crate::window::models::Models;
-use crate::window::results::Results;
-use crate::window::train::Train;
+use crate::window::{
+    Action, Activity, App, Ctx, MachineAction, Phase, Purpose, Results, ResultsView, Screen,
+    SharedFolder, Train, WizardStep,
+};
 
 impl App {
     pub fn apply(&mut self, action: Action) {
@@ -53,8 +46,19 @@ impl App {
             Action::ClosePathQuestion => self.shell.path_question = None,
             Action::CancelJob(id) => self.ctx.cancel_job(id),
             Action::Drop(files) => self.train.drop_files(&mut self.ctx, files),
-            Action::Search(action) => self.apply_to_search(action),
-            Action::Machine(action) => self.apply_to_machine(action),
+            Action::Search(action) => {
+                let Self {
+                    ctx,
+                    train,
+                    my_digits,
+                    ..
+                } = self;
+                train.update_search(ctx, my_digits, action);
+            }
+            Action::Machine(MachineAction::CopyDiagnostics) => {
+                self.draw.copy_diagnostics(&self.ctx);
+            }
+            Action::Machine(action) => self.machine.update(&mut self.ctx, action),
             Action::Open(files) => self.open(files),
             Action::SaveFile { title, name, bytes } => {
                 self.ctx
@@ -146,16 +150,6 @@ impl Ctx {
             self.jobs.forget(Activity::Evaluation);
             self.submit(Job::Evaluate(EvaluationSpec::new(model, data)));
         }
-    }
-}
-
-impl Models {
-    /// What came of the run in this folder, where it is among those that are listed.
-    pub(super) fn listed(&self, folder: &Path) -> Option<&RunSummary> {
-        let entries = self.runs.iter().flatten();
-        entries
-            .filter(|entry| entry.folder == folder)
-            .find_map(|entry| entry.summary.as_deref().ok())
     }
 }
 

@@ -1,33 +1,28 @@
 //! What every feature may use besides its own state.
 
-use crate::settings::Settings;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::action::{Screen, WizardStep};
-use super::autosave::Autosave;
-use super::background::{BackgroundTasks, Wake};
-use super::desktop::{Desktop, Dialogs};
-use super::engine_link::EngineLink;
-use super::hardware::{
-    Checks, DeleteReceived, ListReceived, OtherMachine, ReachHost, SampleLoad, SelfTest,
-};
-use super::jobs::{Activity, Jobs};
-use super::my_digits::Collection;
-use super::notice::{Notice, Offer, Severity};
-use super::sweeps::{ExecutorFactory, SweepRequests};
 use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
-use crate::problem::Message;
-use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Command, Job};
+use crate::problem::{Message, Problem};
+use crate::protocol::{Command, EngineError, Job};
 use crate::records::{JobId, ModelInfo, ModelRef};
 use crate::run_config::RunConfig;
+use crate::settings::Settings;
 use crate::system::paths::Paths;
+use crate::window::autosave::Autosave;
+use crate::window::engine_link::EngineLink;
+use crate::window::jobs::Activity;
+use crate::window::sweeps::SweepRequests;
+use crate::window::{
+    Action, BackgroundTasks, Checks, Collection, DeleteReceived, Desktop, Dialogs, ExecutorFactory,
+    Jobs, ListReceived, Notice, Offer, OtherMachine, ReachHost, RunView, SampleLoad, Screen,
+    SelfTest, Severity, Wake, WizardStep,
+};
 
 /// The largest number of notices; the oldest are dropped.
 const NOTICES: usize = 4;
@@ -84,7 +79,8 @@ pub struct Ctx {
     pub hardware: Option<Hardware>,
     pub checks: Checks,
     /// The other machine that is in use, if it is one.
-    pub(in crate::window) other_machine: Option<OtherMachine>,
+    pub other_machine: Option<OtherMachine>,
+    pub discovery_started: bool,
     pub model_in_use: Option<ModelInfo>,
     /// The starter model, once it has been in use: the engine begins with it.
     pub starter_model: Option<ModelInfo>,
@@ -105,7 +101,20 @@ pub enum Request {
     /// Send this to the engine.
     Send(Box<Command>),
     /// Prepare the screen that is shown now in the place of this one.
-    Prepare { before: Screen },
+    Prepare {
+        before: Screen,
+    },
+    /// Start this run.
+    Start(Box<RunView>),
+    /// A run begins: the drawing is classified anew from its first steps on.
+    RunBegins,
+    /// Time the presets as soon as nothing else is measured, if that is still wanted.
+    TimePresets,
+    /// Have the engine live there.
+    MoveEngine(EngineHost),
+    RestartEngine,
+    /// Do this as if the person had asked for it again.
+    Do(Box<Action>),
 }
 
 impl Ctx {

@@ -147,6 +147,12 @@ impl App {
             match request {
                 Request::Send(command) => self.send_now(*command),
                 Request::Prepare { before } => self.screen_changed(before),
+                Request::Start(run) => self.train.start_run(&mut self.ctx, *run, None),
+                Request::RunBegins => self.draw.classified_at = 0.0,
+                Request::TimePresets => self.machine.time_presets(&mut self.ctx),
+                Request::MoveEngine(host) => self.move_engine_to(host),
+                Request::RestartEngine => self.restart_engine(),
+                Request::Do(action) => self.apply(*action),
             }
         }
     }

@@ -25,8 +25,8 @@ impl App {
             self.settle();
         }
         self.update_inference_device();
-        self.update_desktop();
-        self.update_samples();
+        self.shell.update(&mut self.ctx, self.train.run.as_ref());
+        self.train.update_samples(&self.ctx);
         self.draw.update_stages(&mut self.ctx);
         self.update_answers();
         self.machine.sample_monitor(&mut self.ctx);

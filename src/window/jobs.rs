@@ -233,7 +233,9 @@ impl App {
         let problem = match about(&ended.job).0 {
             Activity::Run => self.run_ended(&ended, outcome),
             Activity::Trial => None,
-            Activity::Evaluation => self.evaluation_ended(outcome),
+            Activity::Evaluation => self
+                .models
+                .evaluation_ended(ctx, &mut self.results, outcome),
             Activity::FineTuning => self.my_digits.job_ended(ctx, ended, outcome),
             Activity::Benchmark | Activity::PresetTiming => {
                 self.machine.job_ended(ctx, ended, outcome)

@@ -29,7 +29,7 @@ mod wizard;
 
 pub use action::{Action, Screen, WizardStep};
 pub use background::{BackgroundTasks, SharedFolder, Wake};
-pub use ctx::{AppDeps, Ctx};
+pub use ctx::{AppDeps, Ctx, Request};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{
     CANVAS, Canvas, Drawing, OpenImage, PenStroke, Sheet, Tool, WIDE_CANVAS,
@@ -55,15 +55,13 @@ pub use start::run;
 pub use state::{App, Shell};
 pub use style::Pushes;
 pub use sweeps::{
-    ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
-    SweepPhase, SweepProblem, SweepView, Sweeps,
+    ExecutorFactory, SettingRow, SweepAction, SweepField, SweepForm, SweepNews, SweepPhase,
+    SweepProblem, SweepView, Sweeps,
 };
 pub use train::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
     SearchState, ValidationError, blocks, expected_accuracy,
 };
 pub use train::{ClassCount, Learning};
-pub use train::{
-    DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
-};
+pub use train::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use train::{Train, TrainAction};

@@ -56,6 +56,7 @@ impl App {
             ctx: Ctx {
                 checks: Checks::default(),
                 other_machine: None,
+                discovery_started: false,
                 screen: Screen::Train,
                 wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
                 collection: None,

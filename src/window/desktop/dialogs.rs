@@ -65,7 +65,7 @@ impl App {
         match purpose {
             Purpose::RunFolder => self.train.save_run(&mut self.ctx, Some(path)),
             Purpose::DataFolder => self.train.use_data_folder(&mut self.ctx, path),
-            Purpose::CudaFolder => self.use_cuda_folder(Some(path)),
+            Purpose::CudaFolder => self.machine.use_cuda_folder(&mut self.ctx, Some(path)),
             Purpose::Export => self.models.export_to(&mut self.ctx, path),
             Purpose::Import => self.ctx.import(path),
             Purpose::ImportInk => self.ctx.import_ink(path),

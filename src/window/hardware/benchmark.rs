@@ -7,7 +7,7 @@ use crate::protocol::{Job, JobResult};
 use crate::records::benchmark::{BUSY, Effort, Measurement, Report, Saved, StepConfig};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::window::draw::device_name;
-use crate::window::{Activity, App, Ctx, JobOutcome, Machine, RunningJob, WithoutResult};
+use crate::window::{Activity, Ctx, JobOutcome, Machine, RunningJob, WithoutResult};
 
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
@@ -47,21 +47,19 @@ impl Comparison {
     /// True if the results hold for these settings as well.
     pub fn holds_for(&self, config: &RunConfig) -> bool {
         let alike = |config: &RunConfig| {
-            (
-                config.network(),
-                config.optimizer,
-                config.augmentation,
-                config.activation,
-            )
+            let RunConfig {
+                optimizer,
+                augmentation,
+                activation,
+                ..
+            } = *config;
+            (config.network(), optimizer, augmentation, activation)
         };
-        let (here, there) = (&self.config, config);
-        alike(here) == alike(there)
+        let place = |config: &RunConfig| (config.precision, config.threads, config.device);
+        alike(&self.config) == alike(config)
             && match self.what {
-                ComparisonKind::BatchSizes => {
-                    (here.precision, here.threads, here.device)
-                        == (there.precision, there.threads, there.device)
-                }
-                ComparisonKind::Devices => here.batch_size == there.batch_size,
+                ComparisonKind::BatchSizes => place(&self.config) == place(config),
+                ComparisonKind::Devices => self.config.batch_size == config.batch_size,
             }
     }
 
@@ -167,63 +165,51 @@ impl Machine {
     }
 }
 
-impl App {
-    pub fn compare(&mut self, what: ComparisonKind) {
-        if self.ctx.is_too_busy() || self.ctx.jobs.doing(Activity::Benchmark).is_some() {
+impl Machine {
+    pub fn compare(&mut self, ctx: &mut Ctx, what: ComparisonKind) {
+        if ctx.is_too_busy() || ctx.jobs.doing(Activity::Benchmark).is_some() {
             return;
         }
-        let config = self.ctx.with_device(&self.ctx.config);
+        let config = ctx.with_device(&ctx.config);
         let step_configs = match what {
             ComparisonKind::BatchSizes => bench::batch_sizes(&config),
-            ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
+            ComparisonKind::Devices => bench::devices(&config, &ctx.usable_for_training()),
         };
-        self.machine.benchmark.comparing = Some((what, self.ctx.config.clone()));
-        self.ctx.submit(Job::Compare {
+        self.benchmark.comparing = Some((what, ctx.config.clone()));
+        ctx.submit(Job::Compare {
             config,
             step_configs,
         });
     }
 
-    /// The devices usable for training, the CPU first, with their usable precisions.
-    fn usable_for_training(&self) -> Vec<(DeviceChoice, Vec<Precision>)> {
-        let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
-        let precisions = |device| {
-            let sound =
-                |precision: &Precision| self.ctx.why_not_precision_on(device, *precision).is_none();
-            Precision::on(device).filter(sound).collect()
-        };
-        devices
-            .filter(|&device| self.why_not_device(device).is_none())
-            .map(|device| (device, precisions(device)))
-            .collect()
-    }
-
-    /// A rule of thumb, as long as nothing was measured and there is a choice.
-    pub fn first_guess(&self) -> Option<&'static str> {
-        let measured = self
-            .machine
-            .benchmark
-            .devices
-            .as_ref()
-            .is_some_and(|found| found.holds_for(&self.ctx.config));
-        if measured || !self.has_other_devices() {
-            return None;
-        }
-        Some(first_guess(
-            &self.ctx.config,
-            self.train.training_images(&self.ctx),
-        ))
-    }
-
-    /// True if a device other than the CPU is usable for training.
-    pub fn has_other_devices(&self) -> bool {
-        [DeviceChoice::Cuda, DeviceChoice::Metal]
-            .into_iter()
-            .any(|device| self.why_not_device(device).is_none())
+    /// A rule of thumb for a run with this many images, as long as nothing was measured and there
+    /// is a choice.
+    pub fn first_guess(&self, ctx: &Ctx, images: Option<u64>) -> Option<&'static str> {
+        let measured = self.benchmark.devices.as_ref();
+        let measured = measured.is_some_and(|found| found.holds_for(&ctx.config));
+        (!measured && ctx.has_other_devices()).then(|| first_guess(&ctx.config, images))
     }
 }
 
 impl Ctx {
+    /// The devices usable for training, the CPU first, with their usable precisions.
+    fn usable_for_training(&self) -> Vec<(DeviceChoice, Vec<Precision>)> {
+        let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
+        let usable = devices.filter(|&device| self.why_not_device(device).is_none());
+        let precisions = |device| {
+            let precisions = Precision::on(device);
+            precisions.filter(move |&it| self.why_not_precision_on(device, it).is_none())
+        };
+        usable
+            .map(|device| (device, precisions(device).collect()))
+            .collect()
+    }
+
+    /// True if a device other than the CPU is usable for training.
+    pub fn has_other_devices(&self) -> bool {
+        let mut others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
+        others.any(|device| self.why_not_device(device).is_none())
+    }
     pub fn benchmark(&mut self, effort: Effort) {
         if !self.is_too_busy() && self.jobs.doing(Activity::Benchmark).is_none() {
             self.submit(Job::Benchmark(effort));
@@ -232,42 +218,27 @@ impl Ctx {
 
     /// A short name of a candidate: "CPU bf16", "1 thread".
     pub fn step_config_name(&self, step_config: StepConfig) -> String {
-        match step_config.threads {
-            fewer if fewer != bench::step_config_of(&self.config).threads => {
-                if fewer == 1 {
-                    "1 thread".to_owned()
-                } else {
-                    format!("{fewer} threads")
-                }
-            }
-            _ => format!(
-                "{} {}",
-                device_name(step_config.device, false),
-                step_config.precision
-            ),
+        if step_config.threads == bench::step_config_of(&self.config).threads {
+            let device = device_name(step_config.device, false);
+            format!("{device} {}", step_config.precision)
+        } else if step_config.threads == 1 {
+            "1 thread".to_owned()
+        } else {
+            format!("{} threads", step_config.threads)
         }
     }
 
     /// These settings with the candidate's device, precision and threads.
     pub fn with_step_config(&self, step_config: StepConfig) -> RunConfig {
-        let config = &self.config;
-        let stays = self.device_for(config.device, step_config.precision) == step_config.device;
-        let threads = if step_config.threads == bench::step_config_of(config).threads {
-            config.threads
-        } else {
-            Some(step_config.threads)
-        };
-        let device = if stays {
-            config.device
-        } else {
-            step_config.device
-        };
-        RunConfig {
-            device,
-            precision: step_config.precision,
-            threads,
-            ..config.clone()
+        let mut config = self.config.clone();
+        if self.device_for(config.device, step_config.precision) != step_config.device {
+            config.device = step_config.device;
         }
+        if step_config.threads != bench::step_config_of(&config).threads {
+            config.threads = Some(step_config.threads);
+        }
+        config.precision = step_config.precision;
+        config
     }
 }
 
@@ -275,15 +246,12 @@ impl Machine {
     /// The measured training throughput of these settings, in images per second; `None` also where
     /// other programs disturbed the measurement.
     pub fn measured_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
-        let step_config = StepConfig {
-            device: ctx.device_for(config.device, config.precision),
-            ..bench::step_config_of(config)
-        };
-        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes]
+        let step_config = ctx.step_config(config);
+        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes];
+        let mut compared = compared
             .into_iter()
-            .flatten();
-        compared
-            .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
-            .find_map(|comparison| comparison.rate(step_config))
+            .flatten()
+            .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed());
+        compared.find_map(|comparison| comparison.rate(step_config))
     }
 }

@@ -9,7 +9,7 @@ use crate::hardware::{device_availability, inference_availability};
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
-use crate::window::{App, Ctx};
+use crate::window::Ctx;
 
 /// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is
 /// done.
@@ -26,13 +26,13 @@ pub enum Checked {
 /// Self-tests by device; devices that were not tested are missing.
 pub type Checks = HashMap<DeviceChoice, Checked>;
 
-impl App {
+impl Ctx {
     /// Why this device is unavailable, if it is.
     pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
-        if let Err(reason) = device_availability(device, &self.ctx.machine()) {
+        if let Err(reason) = device_availability(device, &self.machine()) {
             return Some(reason);
         }
-        match (device, self.ctx.checks_in_use().get(&device)) {
+        match (device, self.checks_in_use().get(&device)) {
             (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
             (_, None | Some(Checked::Running)) => {
                 Some("Its self-test has not finished yet.".to_owned())
@@ -87,7 +87,8 @@ impl Ctx {
 
     /// The self-tests of the machine that is trained on.
     fn checks_in_use(&self) -> &Checks {
-        self.other_machine()
+        self.other_machine
+            .as_ref()
             .map_or(&self.checks, |machine| &machine.checks)
     }
 

@@ -1,19 +1,18 @@
 //! Another machine to train and recognize drawings on, reached by SSH: naming it, its hardware and
 //! self-test, and moving the engine there.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::device_check::{Checked, Checks};
-use super::sent::SentView;
+use super::sending::SentView;
 use crate::engine::{EngineHost, RemoteHost, SshHost};
 use crate::hardware::{Hardware, device_availability};
 use crate::problem::{Message, Problem};
 use crate::records::BundleId;
 use crate::records::benchmark::Effort;
 use crate::run_config::DeviceChoice;
-use crate::window::{App, Ctx, Machine, Purpose, Screen};
+use crate::window::{Ctx, Machine, Purpose, Request, Screen};
 
 /// Hosts that are remembered, the last one used first.
 const REMEMBERED: usize = 8;
@@ -87,15 +86,13 @@ impl OtherMachine {
         let hardware = hardware(host)?;
         let has_gpu =
             !hardware.gpus.is_empty() && device_availability(DeviceChoice::Cuda, &hardware).is_ok();
-        let mut checks: Checks = HashMap::new();
-        for device in [DeviceChoice::Cpu]
-            .into_iter()
-            .chain(has_gpu.then_some(DeviceChoice::Cuda))
-        {
-            checks.insert(device, Checked::Done(Box::new(self_test(host, device))));
-        }
+        let gpu = has_gpu.then_some(DeviceChoice::Cuda);
+        let devices = [DeviceChoice::Cpu].into_iter().chain(gpu);
+        let check = |device| Checked::Done(Box::new(self_test(host, device)));
+        let checks = devices.map(|device| (device, check(device))).collect();
+        let host = host.clone();
         Ok(Self {
-            host: host.clone(),
+            host,
             hardware,
             checks,
         })
@@ -121,85 +118,90 @@ impl OtherMachine {
     }
 }
 
-impl App {
-    pub fn apply_to_machine(&mut self, action: MachineAction) {
+impl Machine {
+    pub fn update(&mut self, ctx: &mut Ctx, action: MachineAction) {
         match action {
-            MachineAction::CopyDiagnostics => self.draw.copy_diagnostics(&self.ctx),
-            MachineAction::CheckDevice(device) => self.ctx.check_device(device),
-            MachineAction::Benchmark(extent) => self.ctx.benchmark(extent),
-            MachineAction::ChooseCudaFolder => self.ctx.ask_for_folder(
+            // It concerns every feature.
+            MachineAction::CopyDiagnostics => {}
+            MachineAction::CheckDevice(device) => ctx.check_device(device),
+            MachineAction::Benchmark(effort) => ctx.benchmark(effort),
+            MachineAction::ChooseCudaFolder => ctx.ask_for_folder(
                 "Choose the folder with NVIDIA's libraries",
                 Purpose::CudaFolder,
             ),
-            MachineAction::UseCudaFolder(folder) => self.use_cuda_folder(folder),
+            MachineAction::UseCudaFolder(folder) => self.use_cuda_folder(ctx, folder),
             MachineAction::Ask(host) => {
-                let text = host
-                    .clone()
-                    .or_else(|| self.ctx.settings.hosts.first().cloned())
-                    .unwrap_or_default();
-                self.machine.machine_dialog = Some(OtherMachineDialog {
-                    text,
-                    state: ReachState::Typing,
-                });
+                let last = || ctx.settings.hosts.first().cloned();
+                let text = host.clone().or_else(last).unwrap_or_default();
+                self.ask_for_host(text);
                 if host.is_some() {
-                    self.machine.connect_to_host(&mut self.ctx);
+                    self.connect_to_host(ctx);
                 }
             }
             MachineAction::Type(text) => {
-                if let Some(dialog) = &mut self.machine.machine_dialog {
-                    *dialog = OtherMachineDialog {
-                        text,
-                        state: ReachState::Typing,
-                    };
+                if self.machine_dialog.is_some() {
+                    self.ask_for_host(text);
                 }
             }
-            MachineAction::Connect => self.machine.connect_to_host(&mut self.ctx),
-            MachineAction::Use => self.use_other_machine(),
+            MachineAction::Connect => self.connect_to_host(ctx),
+            MachineAction::Use => self.use_other_machine(ctx),
             MachineAction::UseThis => {
-                if self.ctx.why_not_move().is_none() && self.ctx.other_machine.take().is_some() {
-                    self.move_engine_to(self.ctx.deps.host.clone());
+                if ctx.why_not_move().is_none() && ctx.other_machine.take().is_some() {
+                    ctx.request(Request::MoveEngine(ctx.deps.host.clone()));
                 }
             }
-            MachineAction::AnswerSending(may_send) => self.answer_sending(may_send),
-            MachineAction::WithdrawMyDigits => self.machine.withdraw_my_digits(&mut self.ctx),
-            MachineAction::ListSent => self.machine.list_sent(&mut self.ctx),
-            MachineAction::DeleteSent(bundle) => self.machine.delete_sent(&mut self.ctx, bundle),
-            MachineAction::Close => self.machine.machine_dialog = None,
+            MachineAction::AnswerSending(may_send) => self.answer_sending(ctx, may_send),
+            MachineAction::WithdrawMyDigits => self.withdraw_my_digits(ctx),
+            MachineAction::ListSent => self.list_sent(ctx),
+            MachineAction::DeleteSent(bundle) => self.delete_sent(ctx, bundle),
+            MachineAction::Close => self.machine_dialog = None,
         }
     }
 
-    fn use_other_machine(&mut self) {
-        if self.ctx.why_not_move().is_some() {
+    fn ask_for_host(&mut self, text: String) {
+        let state = ReachState::Typing;
+        self.machine_dialog = Some(OtherMachineDialog { text, state });
+    }
+
+    fn use_other_machine(&mut self, ctx: &mut Ctx) {
+        if ctx.why_not_move().is_some() {
             return;
         }
-        let Some(OtherMachineDialog {
-            state: ReachState::Reached(machine),
-            ..
-        }) = self.machine.machine_dialog.take()
-        else {
+        let dialog = self.machine_dialog.take();
+        let Some(ReachState::Reached(machine)) = dialog.map(|dialog| dialog.state) else {
             return;
         };
         let typed = machine.host.to_string();
-        self.ctx.settings.hosts.retain(|host| *host != typed);
-        self.ctx.settings.hosts.insert(0, typed);
-        self.ctx.settings.hosts.truncate(REMEMBERED);
+        ctx.settings.hosts.retain(|host| *host != typed);
+        ctx.settings.hosts.insert(0, typed);
+        ctx.settings.hosts.truncate(REMEMBERED);
         let host = EngineHost::Remote(RemoteHost::Ssh(machine.host.clone()));
-        self.ctx.other_machine = Some(*machine);
-        self.machine.read_recipients(&mut self.ctx);
-        self.machine.sent = SentView::default();
-        self.move_engine_to(host);
-        if self.ctx.screen == Screen::Hardware {
-            self.machine.list_sent(&mut self.ctx);
+        ctx.other_machine = Some(*machine);
+        self.read_recipients(ctx);
+        self.sent = SentView::default();
+        ctx.request(Request::MoveEngine(host));
+        if ctx.screen == Screen::Hardware {
+            self.list_sent(ctx);
+        }
+    }
+
+    /// Looks for NVIDIA's libraries in the folder, again if it is the same one: its files may have
+    /// changed.
+    pub fn use_cuda_folder(&mut self, ctx: &mut Ctx, folder: Option<PathBuf>) {
+        ctx.settings.cuda_folder = folder;
+        // The GPU's self-test was made with the libraries that were found before.
+        ctx.checks.remove(&DeviceChoice::Cuda);
+        self.looking_for_cuda = true;
+        ctx.probe();
+        // A process looks for its libraries once. One that trains has what it needs and is left
+        // alone.
+        if ctx.engine.host == EngineHost::Process && !ctx.is_training() {
+            ctx.request(Request::RestartEngine);
         }
     }
 }
 
 impl Ctx {
-    /// The other machine that is in use, if it is one.
-    pub const fn other_machine(&self) -> Option<&OtherMachine> {
-        self.other_machine.as_ref()
-    }
-
     /// Why the engine cannot move to another machine now.
     pub fn why_not_move(&self) -> Option<&'static str> {
         if self.is_training() {
@@ -233,19 +235,16 @@ impl Machine {
 
     /// Shows the result, unless another host was typed in the meantime.
     pub fn host_reached(&mut self, host: &SshHost, reached: Result<Box<OtherMachine>, Problem>) {
-        let Some(dialog) = &mut self.machine_dialog else {
+        let connecting = ReachState::Connecting(host.clone());
+        let dialog = self.machine_dialog.as_mut();
+        let Some(dialog) = dialog.filter(|dialog| dialog.state == connecting) else {
             return;
         };
-        if dialog.state != ReachState::Connecting(host.clone()) {
-            return;
-        }
-        dialog.state = match reached {
-            Ok(machine) => match machine.failure() {
-                None => ReachState::Reached(machine),
-                Some(failure) => {
-                    ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
-                }
-            },
+        dialog.state = match reached.map(|machine| (machine.failure(), machine)) {
+            Ok((None, machine)) => ReachState::Reached(machine),
+            Ok((Some(failure), _)) => {
+                ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
+            }
             Err(problem) => ReachState::Failed(problem.message.clone()),
         };
     }

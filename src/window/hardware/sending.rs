@@ -1,10 +1,16 @@
 //! My digits on their way to the other machine: the question before they are sent, and the answers
-//! that are remembered.
+//! that are remembered. What was sent and is still there: listing and deleting it.
+
+use std::sync::Arc;
 
 use crate::data::Recipients;
+use crate::engine::SshHost;
+use crate::problem::{Message, Problem};
+use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
 use crate::run_config::DataSpec;
 use crate::window::{
-    Action, App, Ctx, Machine, ModelsAction, SearchAction, SearchKind, SweepAction, TrainAction,
+    Action, App, Ctx, Machine, ModelsAction, Request, SearchAction, SearchKind, Severity,
+    SweepAction, TrainAction,
 };
 
 /// The question whether My digits may be sent to the other machine, while it is asked.
@@ -19,105 +25,56 @@ impl App {
     /// Asks whether My digits may be sent to the other machine, where this action would send them
     /// and nobody has agreed yet; false where nothing has to be asked.
     pub fn ask_before_sending(&mut self, action: &Action) -> bool {
-        if self.ctx.engine.host.remote().is_none()
-            || !self.data_of(action).is_some_and(DataSpec::has_my_digits)
-        {
+        let Some(host) = self.ctx.engine.host.remote() else {
+            return false;
+        };
+        let host = host.recipient().to_owned();
+        if !self.data_of(action).is_some_and(DataSpec::has_my_digits) {
             return false;
         }
         self.machine.read_recipients(&mut self.ctx);
         if self.machine.may_send_my_digits(&self.ctx) != Some(false) {
             return false;
         }
-        let Some(host) = self
-            .ctx
-            .engine
-            .host
-            .remote()
-            .map(|host| host.recipient().to_owned())
-        else {
-            return false;
-        };
         // Another window may have changed them.
         self.my_digits.load_my_digits(&mut self.ctx);
-        self.machine.sending_question = Some(SendingQuestion {
-            host,
-            then: action.clone(),
-        });
+        let then = action.clone();
+        self.machine.sending_question = Some(SendingQuestion { host, then });
         true
-    }
-
-    /// Notes the answer, and goes on if they may be sent.
-    pub fn answer_sending(&mut self, may_send: bool) {
-        let Some(SendingQuestion { host, then }) =
-            self.machine.sending_question.take().filter(|_| may_send)
-        else {
-            return;
-        };
-        match Recipients::in_file(&self.ctx.deps.paths.recipients).add(&host) {
-            Ok(()) => {
-                self.machine.read_recipients(&mut self.ctx);
-                self.apply(then);
-            }
-            Err(error) => self.ctx.show_problem(&error.into()),
-        }
     }
 
     /// The data that this action would have sent to the other machine.
     fn data_of(&self, action: &Action) -> Option<&DataSpec> {
+        let Self {
+            ctx, train, sweeps, ..
+        } = self;
         match action {
             Action::Train(TrainAction::Start | TrainAction::QueueRun)
             | Action::Search(SearchAction::Open(SearchKind::LearningRate))
-            | Action::Sweep(SweepAction::Start) => Some(&self.ctx.config.data),
-            Action::Train(TrainAction::StartQueued) => {
-                self.train.queue.first().map(|config| &config.data)
-            }
-            Action::Search(SearchAction::Start) => {
-                let search = self.train.search.as_ref();
-                search.map(|search| &search.config.data)
-            }
+            | Action::Sweep(SweepAction::Start) => Some(&ctx.config.data),
+            Action::Train(TrainAction::StartQueued) => Some(&train.queue.first()?.data),
+            Action::Search(SearchAction::Start) => Some(&train.search.as_ref()?.config.data),
             Action::Models(ModelsAction::Reproduce(folder)) => {
-                self.models.listed(folder).map(|run| &run.config.data)
+                Some(&self.models.listed(folder)?.config.data)
             }
             Action::Train(
                 TrainAction::ResumeInterrupted(folder) | TrainAction::SaveInterrupted(folder),
             ) => {
-                let here = self.train.run.as_ref().filter(|run| {
-                    run.resumable_checkpoint()
-                        .is_some_and(|last| last.folder == *folder)
-                });
-                let listed = || {
-                    self.train
-                        .interrupted
-                        .iter()
-                        .find(|run| run.folder == *folder)
-                        .map(|run| &run.card.config.data)
-                };
-                here.map(|run| &run.config.data).or_else(listed)
+                let here = train.run.as_ref();
+                let here = here.filter(|run| run.is_resumed_from(folder));
+                let mut listed = train.interrupted.iter();
+                here.map(|run| &run.config.data).or_else(|| {
+                    let run = listed.find(|run| run.folder == *folder)?;
+                    Some(&run.card.config.data)
+                })
             }
-            Action::Sweep(SweepAction::Test) => self
-                .sweeps
-                .shown
-                .as_ref()
-                .map(|view| &view.definition.base.data),
+            Action::Sweep(SweepAction::Test) => Some(&sweeps.shown.as_ref()?.definition.base.data),
             Action::Sweep(SweepAction::Resume(folder) | SweepAction::Extend(folder, _)) => {
-                let shown = self
-                    .sweeps
-                    .shown
-                    .as_ref()
-                    .filter(|view| view.folder.as_ref() == Some(folder));
-                let listed = || {
-                    self.sweeps
-                        .listed
-                        .iter()
-                        .flatten()
-                        .find(|entry| entry.folder == *folder)?
-                        .card
-                        .as_ref()
-                        .ok()
-                };
-                shown
-                    .map(|view| &view.definition.base.data)
-                    .or_else(|| listed().map(|card| &card.definition.base.data))
+                let shown = sweeps.shown.as_ref();
+                let shown = shown.filter(|view| view.folder.as_ref() == Some(folder));
+                let definition = shown.map(|view| &view.definition);
+                let definition = definition.or_else(|| sweeps.listed_definition(folder));
+                definition.map(|definition| &definition.base.data)
             }
             _ => None,
         }
@@ -125,6 +82,20 @@ impl App {
 }
 
 impl Machine {
+    /// Notes the answer, and goes on if they may be sent.
+    pub fn answer_sending(&mut self, ctx: &mut Ctx, may_send: bool) {
+        let question = self.sending_question.take().filter(|_| may_send);
+        let Some(SendingQuestion { host, then }) = question else {
+            return;
+        };
+        match Recipients::in_file(&ctx.deps.paths.recipients).add(&host) {
+            Ok(()) => {
+                self.read_recipients(ctx);
+                ctx.request(Request::Do(Box::new(then)));
+            }
+            Err(error) => ctx.show_problem(&error.into()),
+        }
+    }
     /// Whether My digits may be sent to the other machine that is in use; `None` on this machine.
     pub fn may_send_my_digits(&self, ctx: &Ctx) -> Option<bool> {
         let host = ctx.engine.host.remote()?;
@@ -146,5 +117,86 @@ impl Machine {
             ctx.show_problem(&error.into());
         }
         self.read_recipients(ctx);
+    }
+}
+
+/// Lists what was sent to a machine; blocks until it is done.
+pub type ListReceived = Arc<dyn Fn(&SshHost) -> Result<Vec<ReceivedBundle>, Problem> + Send + Sync>;
+
+/// Deletes some of it; blocks until it is done.
+pub type DeleteReceived =
+    Arc<dyn Fn(&SshHost, &[BundleId]) -> Result<Vec<DeletedBundle>, Problem> + Send + Sync>;
+
+/// What was sent to the other machine, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SentView {
+    /// The data sets and models, the one that was used last first; `None` before they were listed.
+    pub bundles: Option<Vec<ReceivedBundle>>,
+    /// Why they could not be listed.
+    pub failure: Option<Message>,
+    pub is_busy: bool,
+}
+
+impl Machine {
+    /// Lists what was sent to the other machine that is in use.
+    pub fn list_sent(&mut self, ctx: &mut Ctx) {
+        let list = Arc::clone(&ctx.deps.list_received);
+        self.ask_what_was_sent(ctx, move |host| (list(host), Vec::new()));
+    }
+
+    pub fn delete_sent(&mut self, ctx: &mut Ctx, bundle: BundleId) {
+        let (list, delete) = (
+            Arc::clone(&ctx.deps.list_received),
+            Arc::clone(&ctx.deps.delete_received),
+        );
+        self.ask_what_was_sent(ctx, move |host| match delete(host, &[bundle]) {
+            Ok(deleted) => (list(host), deleted),
+            Err(problem) => (Err(problem), Vec::new()),
+        });
+    }
+
+    fn ask_what_was_sent(
+        &mut self,
+        ctx: &mut Ctx,
+        ask: impl FnOnce(&SshHost) -> (Result<Vec<ReceivedBundle>, Problem>, Vec<DeletedBundle>)
+        + Send
+        + 'static,
+    ) {
+        let machine = ctx.other_machine.as_ref().filter(|_| !self.sent.is_busy);
+        let Some(host) = machine.map(|machine| machine.host.clone()) else {
+            return;
+        };
+        self.sent.is_busy = true;
+        ctx.background.run(
+            move || (ask(&host), host),
+            |app, ((listed, deleted), host)| {
+                app.machine.on_sent(&mut app.ctx, &host, listed, &deleted);
+            },
+        );
+    }
+
+    /// Takes the answer in, unless another machine is in use by now.
+    fn on_sent(
+        &mut self,
+        ctx: &mut Ctx,
+        host: &SshHost,
+        listed: Result<Vec<ReceivedBundle>, Problem>,
+        deleted: &[DeletedBundle],
+    ) {
+        let machine = ctx.other_machine.as_ref();
+        if machine.is_none_or(|machine| machine.host != *host) {
+            return;
+        }
+        self.sent.is_busy = false;
+        match listed {
+            Ok(bundles) => (self.sent.bundles, self.sent.failure) = (Some(bundles), None),
+            Err(problem) => self.sent.failure = Some(problem.message.clone()),
+        }
+        for DeletedBundle { what, problem, .. } in deleted {
+            if let Some(problem) = problem {
+                let message = Message::not_deleted_there(what, host.name(), problem);
+                ctx.show_notice(Severity::Error, message);
+            }
+        }
     }
 }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::problem::{Message, Problem};
 use crate::protocol::JobResult;
-use crate::records::{Annotation, EvaluationReport, ModelRef, SplitEvaluation};
+use crate::records::{Annotation, ModelRef, SplitEvaluation};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
 use crate::window::{
-    Action, App, Ctx, JobOutcome, Models, ModelsAction, Offer, ResultsView, Severity, SharedFolder,
+    Action, Ctx, JobOutcome, Models, ModelsAction, Offer, Results, ResultsView, Severity,
+    SharedFolder,
 };
 
 /// A change to the run in a folder.
@@ -63,106 +64,94 @@ impl Changes {
     }
 }
 
-impl App {
+impl Models {
     /// Shows an evaluation that was asked for, and keeps it with the run of its model.
-    pub fn evaluation_ended(&mut self, outcome: JobOutcome) -> Option<Problem> {
+    pub fn evaluation_ended(
+        &mut self,
+        ctx: &mut Ctx,
+        results: &mut Results,
+        outcome: JobOutcome,
+    ) -> Option<Problem> {
         let (model, measured) = match outcome {
-            Ok(JobResult::Evaluate(EvaluationReport {
-                model, measured, ..
-            })) => (model, measured),
+            Ok(JobResult::Evaluate(report)) => (report.model, report.measured),
             outcome => return outcome.err()?.problem(),
         };
         if let ModelRef::File(file) = &model.reference
-            && let Some(folder) = file
-                .parent()
-                .filter(|folder| folder.parent() == Some(&self.ctx.deps.paths.runs))
+            && let Some(folder) = file.parent()
+            && folder.parent() == Some(&ctx.deps.paths.runs)
         {
-            self.models.change(
-                &mut self.ctx,
-                Change::Evaluate(folder.to_owned(), Box::new(measured.clone())),
-            );
+            let measured = Box::new(measured.clone());
+            self.change(ctx, Change::Evaluate(folder.to_owned(), measured));
         }
-        self.results.shown = Some(ResultsView { model, measured });
+        results.shown = Some(ResultsView { model, measured });
         None
     }
 
-    pub fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
-        self.models.changes.in_progress = false;
+    fn on_change(
+        &mut self,
+        ctx: &mut Ctx,
+        results: &mut Results,
+        change: Change,
+        outcome: Result<(), RunError>,
+    ) {
+        self.changes.in_progress = false;
         match (change, outcome) {
-            (_, Err(error)) => self.ctx.show_problem(&error.into()),
+            (_, Err(error)) => ctx.show_problem(&error.into()),
             (Change::Delete { folder, title }, Ok(())) => {
-                self.models
-                    .runs
-                    .iter_mut()
-                    .for_each(|runs| runs.retain(|run| run.folder != folder));
-                self.withdraw(&folder);
-                let offer = Offer {
-                    label: "Undo",
-                    action: Action::Models(ModelsAction::RestoreRun(folder)),
-                };
-                self.ctx.show_notice_with(
-                    Severity::Info,
-                    Message::run_deleted(&title),
-                    Some(offer),
-                );
+                if let Some(runs) = &mut self.runs {
+                    runs.retain(|run| run.folder != folder);
+                }
+                self.withdraw(ctx, results, &folder);
+                let (label, action) = ("Undo", ModelsAction::RestoreRun(folder).into());
+                let offer = Some(Offer { label, action });
+                ctx.show_notice_with(Severity::Info, Message::run_deleted(&title), offer);
             }
-            (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
+            (Change::Restore(folder), Ok(())) => self.use_restored(ctx, results, &folder),
             (Change::Annotate(..) | Change::Evaluate(..), Ok(())) => {}
         }
-        self.models.make_next_change(&mut self.ctx);
-        if !self.models.changes.are_pending() {
+        self.make_next_change(ctx);
+        if !self.changes.are_pending() {
             // As it is on the disk: a change may have failed, and a list that was read meanwhile
             // may lack it.
-            self.ctx.list_finished();
+            ctx.list_finished();
         }
     }
 
     /// The model in this folder is gone: the starter model takes its place, and its results are not
     /// shown any more.
-    fn withdraw(&mut self, folder: &Path) {
+    fn withdraw(&mut self, ctx: &mut Ctx, results: &mut Results, folder: &Path) {
         let is_gone = |model: &ModelRef| match model {
             ModelRef::File(file) => file.parent() == Some(folder),
-            ModelRef::Ensemble(ensemble) => ensemble
-                .models
-                .iter()
-                .any(|file| file.parent() == Some(folder)),
+            ModelRef::Ensemble(ensemble) => {
+                let mut files = ensemble.models.iter();
+                files.any(|file| file.parent() == Some(folder))
+            }
             ModelRef::Starter | ModelRef::Training(_) => false,
         };
-        let in_use = self
-            .ctx
-            .model_in_use
-            .as_ref()
-            .map(|model| model.reference.clone())
-            .filter(is_gone);
-        let results = self
-            .results
-            .shown
-            .take_if(|results| is_gone(&results.model.reference));
+        let in_use = ctx.model_in_use.as_ref();
+        let in_use = in_use.map(|model| model.reference.clone()).filter(is_gone);
+        let shown = &mut results.shown;
+        let results = shown.take_if(|results| is_gone(&results.model.reference));
         if in_use.is_some() {
-            self.ctx.use_model(ModelRef::Starter);
+            ctx.use_model(ModelRef::Starter);
         }
-        self.models
-            .changes
-            .used
-            .insert(folder.to_owned(), Used { in_use, results });
+        let used = Used { in_use, results };
+        self.changes.used.insert(folder.to_owned(), used);
     }
 
     /// The model in this folder is back: it is used as it was before, unless another one was chosen
     /// or evaluated meanwhile.
-    fn use_restored(&mut self, folder: &Path) {
-        let Some(Used { in_use, results }) = self.models.changes.used.remove(folder) else {
+    fn use_restored(&mut self, ctx: &mut Ctx, results: &mut Results, folder: &Path) {
+        let Some(used) = self.changes.used.remove(folder) else {
             return;
         };
-        let untouched = self
-            .ctx
-            .model_in_use
-            .as_ref()
-            .is_none_or(|model| model.reference == ModelRef::Starter);
-        if let Some(model) = in_use.filter(|_| untouched) {
-            self.ctx.use_model(model);
+        let now = ctx.model_in_use.as_ref();
+        let untouched = now.is_none_or(|model| model.reference == ModelRef::Starter);
+        if let Some(model) = used.in_use.filter(|_| untouched) {
+            ctx.use_model(model);
         }
-        if self.results.shown.is_none() {
-            self.results.shown = results;
+        if results.shown.is_none() {
+            results.shown = used.results;
         }
     }
 }
@@ -170,17 +159,10 @@ impl App {
 impl Models {
     /// Why the run in this folder cannot be called this, if it cannot: another model is.
     pub fn name_problem(&self, folder: &Path, name: &str) -> Option<Message> {
-        let name = Annotation {
-            name: name.to_owned(),
-            ..Annotation::default()
-        }
-        .cleaned()
-        .name;
-        let mut others = self
-            .runs
-            .iter()
-            .flatten()
-            .filter(|run| run.folder != folder);
+        let mut annotation = Annotation::default();
+        name.clone_into(&mut annotation.name);
+        let name = annotation.cleaned().name;
+        let mut others = self.entries().iter().filter(|run| run.folder != folder);
         (is_reserved(&name) || others.any(|run| same_title(&run.title, &name)))
             .then(|| Message::name_taken(&name))
     }
@@ -194,36 +176,22 @@ impl Models {
         let Some(runs) = &mut self.runs else {
             return;
         };
-        let Some(run) = runs
-            .iter_mut()
-            .find(|run| run.folder == folder && run.annotation != annotation)
-        else {
-            return;
-        };
-        run.annotation = annotation.clone();
-        set_titles(runs);
-        self.change(ctx, Change::Annotate(folder, annotation));
+        let mut meant = runs.iter_mut().filter(|run| run.folder == folder);
+        if let Some(run) = meant.find(|run| run.annotation != annotation) {
+            run.annotation = annotation.clone();
+            set_titles(runs);
+            self.change(ctx, Change::Annotate(folder, annotation));
+        }
     }
 
     pub fn delete_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
-        let title = self
-            .runs
-            .iter()
-            .flatten()
-            .find(|run| run.folder == folder)
-            .map(|run| run.title.clone())
-            .unwrap_or_default();
+        let run = self.entry(&folder);
+        let title = run.map(|run| run.title.clone()).unwrap_or_default();
         self.change(ctx, Change::Delete { folder, title });
     }
 
     pub fn restore_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
-        let undo = Action::Models(ModelsAction::RestoreRun(folder.clone()));
-        ctx.notices.retain(|notice| {
-            notice
-                .offer
-                .as_ref()
-                .is_none_or(|offer| offer.action != undo)
-        });
+        ctx.withdraw_offer(&ModelsAction::RestoreRun(folder.clone()).into());
         self.change(ctx, Change::Restore(folder));
     }
 
@@ -244,7 +212,10 @@ impl Models {
         ctx.background.run_on(
             SharedFolder::Runs,
             move || (change.make(&store), change),
-            |app, (outcome, change)| app.on_change(change, outcome),
+            |app, (outcome, change)| {
+                app.models
+                    .on_change(&mut app.ctx, &mut app.results, change, outcome);
+            },
         );
     }
 }
@@ -252,16 +223,20 @@ impl Models {
 impl Ctx {
     /// Removes what was deleted in a session that did not come to its end.
     pub fn empty_deleted(&self) {
-        let (store, sweeps) = (
-            Store::new(&self.deps.paths.runs),
-            SweepStore::new(&self.deps.paths.sweeps),
-        );
-        self.background.run(
-            move || {
-                store.empty_deleted();
-                sweeps.empty_deleted();
-            },
-            |_, ()| {},
-        );
+        let store = Store::new(&self.deps.paths.runs);
+        let sweeps = SweepStore::new(&self.deps.paths.sweeps);
+        let empty = move || {
+            store.empty_deleted();
+            sweeps.empty_deleted();
+        };
+        self.background.run(empty, |_, ()| {});
+    }
+
+    /// Takes back what was offered, since it is being done.
+    pub fn withdraw_offer(&mut self, action: &Action) {
+        self.notices.retain(|notice| {
+            let offer = notice.offer.as_ref();
+            offer.is_none_or(|offer| offer.action != *action)
+        });
     }
 }

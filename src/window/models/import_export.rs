@@ -7,12 +7,11 @@ use crate::import::{Trials, is_index};
 use crate::ink::is_named_like_an_image;
 use crate::problem::{Code, Message, Problem};
 use crate::protocol::{ExportReport, Job, JobResult};
-use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
+use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace, RunSummary};
 use crate::run_config::ExportFormat;
 use crate::text::format::{capitalised, percent};
 use crate::window::{
-    Activity, App, Ctx, JobOutcome, Models, Purpose, RunningJob, Screen, Severity, Train,
-    WithoutResult,
+    Activity, Ctx, JobOutcome, Models, Purpose, RunningJob, Screen, Severity, Train, WithoutResult,
 };
 
 /// An export that is being chosen, or written.
@@ -84,22 +83,6 @@ impl ImportQuestion {
             .chain(others)
             .filter_map(choice)
             .collect()
-    }
-}
-
-impl App {
-    /// Starts the next run from the weights of this one.
-    pub fn train_further(&mut self, folder: &Path) {
-        let Some(summary) = self.models.listed(folder).cloned() else {
-            return;
-        };
-        self.train.setting_chosen();
-        self.train.form.clear();
-        self.ctx.settings.former_learning_rate = Some(summary.config.learning_rate);
-        let config = summary.config.clone().further(summary.model_path);
-        self.ctx.config = config;
-        self.ctx.config.preset = self.ctx.config.matching_preset();
-        self.ctx.show(Screen::Train);
     }
 }
 
@@ -293,6 +276,15 @@ impl Ctx {
 }
 
 impl Train {
+    /// Starts the next run from the weights of this one.
+    pub fn train_further(&mut self, ctx: &mut Ctx, from: &RunSummary) {
+        self.setting_chosen();
+        self.take_settings(ctx, from.config.clone().further(from.model_path.clone()));
+        ctx.config.preset = ctx.config.matching_preset();
+        ctx.settings.former_learning_rate = Some(from.config.learning_rate);
+        ctx.show(Screen::Train);
+    }
+
     /// Files that were dropped on the window.
     pub fn drop_files(&mut self, ctx: &mut Ctx, files: Vec<PathBuf>) {
         for file in files {

@@ -1,27 +1,27 @@
 //! Models as the window shows them: naming, deleting, comparing, exporting and importing them, and
-//! their evaluation on a test set.
+//! training them again, to see whether their weights come out the same.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::problem::Message;
+use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef, RunSummary};
+use crate::run_config::DataSpec;
+use crate::runs::{Reproduction, RunEntry, reproduced_config};
+use crate::window::{App, Ctx, Request, RunView, Screen, Severity};
 
 mod changes;
 mod comparison;
 mod import_export;
 mod names;
-mod reproduction;
 mod thumbnails;
-mod update;
 pub mod view;
-
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use crate::records::{JobId, RunSummary};
-use crate::runs::RunEntry;
 
 pub use changes::{Change, Changes};
 pub use comparison::ComparisonView;
 pub(super) use import_export::is_named_like_weights;
 pub use import_export::{Dropped, ExportView, ImportQuestion, InTheWay};
 pub use thumbnails::Thumbnail;
-pub use update::ModelsAction;
 
 /// The saved runs.
 #[derive(Default)]
@@ -42,4 +42,157 @@ pub struct Models {
     pub import_question: Option<ImportQuestion>,
     /// The run that trains an earlier one again, and that one.
     pub reproducing: Option<(JobId, Box<RunSummary>)>,
+}
+
+impl Models {
+    /// The runs, none before they were listed.
+    pub fn entries(&self) -> &[RunEntry] {
+        self.runs.as_deref().unwrap_or_default()
+    }
+
+    pub fn entry(&self, folder: &Path) -> Option<&RunEntry> {
+        self.entries().iter().find(|run| run.folder == folder)
+    }
+
+    /// What came of each run that can be read.
+    pub fn readable(&self) -> impl Iterator<Item = &RunSummary> {
+        let runs = self.entries().iter();
+        runs.filter_map(|run| run.summary.as_deref().ok())
+    }
+
+    /// What came of the run in this folder, where it is among those that are listed.
+    pub fn listed(&self, folder: &Path) -> Option<&RunSummary> {
+        self.entry(folder)?.summary.as_deref().ok()
+    }
+}
+
+/// What a person can do on this screen and with what it shows elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelsAction {
+    RefreshRuns,
+    /// Delete a run's folder; it can be restored until the window closes.
+    DeleteRun(PathBuf),
+    RestoreRun(PathBuf),
+    /// Give the run in this folder its name, note and star.
+    Annotate(PathBuf, Annotation),
+    /// Show the results of a finished run.
+    ShowResults(PathBuf),
+    /// Evaluate a model on the test set of a data set.
+    Evaluate {
+        model: ModelRef,
+        data: DataSpec,
+    },
+    /// Open the comparison of models, with the run in this folder first.
+    OpenComparison(PathBuf),
+    /// Choose a run to compare, or leave it out.
+    ChooseCompared {
+        folder: PathBuf,
+        chosen: bool,
+    },
+    /// Choose the run that the other compared ones are compared with, by its folder.
+    ChooseBaseline(PathBuf),
+    /// Choose the data set whose test images the compared models classify.
+    ChooseComparisonData(DataSpec),
+    /// Measure the chosen models on the same test images.
+    CompareModels,
+    /// Go back to the list of models.
+    CloseComparison,
+    /// Go to Models, with the run in this folder selected.
+    ShowModel(PathBuf),
+    /// Open the export dialog for a model.
+    OpenExport(ModelRef),
+    ChangeExport(ExportSpec),
+    /// Write the export to a file chosen in a dialog.
+    SaveExport,
+    /// Whether an export may replace the files that are in its way.
+    ReplaceExported(bool),
+    CloseExport,
+    /// Import a file as this says, after a choice of what its weights do not say.
+    ImportAs(ImportSpec),
+    /// Leave a file unimported that could not be decided on.
+    CloseImportQuestion,
+    /// Choose a file to import in a dialog.
+    ChooseImport,
+    /// Train the run in this folder again, to see whether its weights come out the same.
+    Reproduce(PathBuf),
+    /// The run that was to be selected under Models has been.
+    RunSelected,
+}
+
+impl App {
+    pub fn update_models(&mut self, action: ModelsAction) {
+        match action {
+            ModelsAction::RefreshRuns => self.ctx.list_runs(),
+            ModelsAction::DeleteRun(folder) => self.models.delete_run(&mut self.ctx, folder),
+            ModelsAction::RestoreRun(folder) => self.models.restore_run(&mut self.ctx, folder),
+            ModelsAction::Annotate(folder, annotation) => {
+                self.models.annotate(&mut self.ctx, folder, &annotation);
+            }
+            ModelsAction::ShowResults(folder) => self.show_results(&folder),
+            ModelsAction::Evaluate { model, data } => self.ctx.evaluate(model, data),
+            ModelsAction::OpenComparison(folder) => {
+                self.models.open_comparison(&mut self.ctx, folder);
+            }
+            ModelsAction::ChooseCompared { folder, chosen } => {
+                self.models.choose_compared(&mut self.ctx, &folder, chosen);
+            }
+            ModelsAction::ChooseBaseline(folder) => self.models.choose_baseline(folder),
+            ModelsAction::ChooseComparisonData(data) => self.models.choose_comparison_data(data),
+            ModelsAction::CompareModels => self.models.compare_models(&mut self.ctx),
+            ModelsAction::CloseComparison => self.models.close_comparison(&mut self.ctx),
+            ModelsAction::ShowModel(folder) => {
+                self.models.close_comparison(&mut self.ctx);
+                self.models.run_to_select = Some(folder);
+                self.ctx.show(Screen::Models);
+            }
+            ModelsAction::OpenExport(model) => self.models.open_export(&mut self.ctx, model),
+            ModelsAction::ChangeExport(spec) => self.models.change_export(&mut self.ctx, spec),
+            ModelsAction::SaveExport => self.models.choose_export_file(&mut self.ctx),
+            ModelsAction::ReplaceExported(replace) => {
+                self.models.replace_exported(&mut self.ctx, replace);
+            }
+            ModelsAction::CloseExport => self.models.close_export(&mut self.ctx),
+            ModelsAction::ChooseImport => self.ctx.choose_import_file(),
+            ModelsAction::ImportAs(spec) => self.models.import_as(&mut self.ctx, spec),
+            ModelsAction::CloseImportQuestion => self.models.import_question = None,
+            ModelsAction::Reproduce(folder) => self.models.reproduce(&mut self.ctx, &folder),
+            ModelsAction::RunSelected => self.models.run_to_select = None,
+        }
+    }
+}
+
+impl Models {
+    /// Starts the run in this folder again.
+    pub fn reproduce(&mut self, ctx: &mut Ctx, folder: &Path) {
+        let Some(first) = self.listed(folder).cloned() else {
+            return;
+        };
+        if !ctx.is_too_busy() {
+            let (id, config) = (JobId(ctx.next_id()), reproduced_config(&first));
+            self.reproducing = Some((id, Box::new(first)));
+            ctx.request(Request::Start(Box::new(RunView::new(id, config))));
+        }
+    }
+}
+
+impl Models {
+    /// Compares the weights of a run that has ended, if it is one that was started again.
+    pub fn check_reproduction(&mut self, ctx: &mut Ctx, run: JobId, again: &RunSummary) {
+        let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else {
+            return;
+        };
+        // Stopped, it has other weights by wish.
+        if !again.stopped {
+            let again = again.clone();
+            ctx.background.run(
+                move || Reproduction::compare(&first, &again),
+                |app, found| {
+                    if let Some(found) = app.ctx.tell_failure(found) {
+                        let message = Message::reproduced(&found);
+                        app.ctx.show_notice(Severity::Info, message);
+                    }
+                },
+            );
+        }
+    }
 }

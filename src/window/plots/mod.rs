@@ -180,7 +180,7 @@ fn save_figure(
     );
     let svg = figure::svg(
         &Contents {
-            title: run.title(),
+            title: run.config.title(),
             subtitle: run.caption(),
             note: &note,
             panels: [
@@ -281,7 +281,7 @@ pub fn headline(
     } else {
         None
     };
-    caption(ui, saved.unwrap_or(&run.title()), &headline);
+    caption(ui, saved.unwrap_or(&run.config.title()), &headline);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP;
         let size = vec2(

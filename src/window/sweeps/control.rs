@@ -1,147 +1,112 @@
-//! Starting, pausing, resuming and stopping a sweep, and what is heard of the one in progress.
+//! What a person does on the screen Sweep: starting, pausing, resuming and stopping a sweep, and what
+//! is heard of the one in progress.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::action::SweepAction;
 use super::form::SweepForm;
 use super::state::{SweepPhase, SweepView};
 use super::thread;
-use super::thread::{LoadedSweep, SweepNews, SweepRequests};
+use super::thread::{SweepNews, SweepRequests};
 use crate::engine::EngineSettings;
 use crate::problem::{Explain, Message};
-use crate::sweep::{Sweep, SweepError};
+use crate::run_config::Setting;
+use crate::sweep::{Definition, Sweep, SweepError};
 use crate::window::engine_link::engine_settings;
-use crate::window::{Activity, App, Ctx, Purpose, Screen, Severity, Sweeps};
+use crate::window::{Activity, App, Ctx, Purpose, Request, Screen, Severity, Sweeps};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepAction {
+    /// Change what varies, or how long it searches.
+    Change(Box<SweepForm>),
+    /// Let this setting vary too, in the usual range.
+    Add(Setting),
+    /// Vary the usual settings in their usual ranges.
+    Reset,
+    Start,
+    /// Interrupt the sweep, so that it can be resumed.
+    Pause,
+    /// End it with the trials that have ended.
+    Stop,
+    Resume(PathBuf),
+    /// Resume it with this many trials more than it has.
+    Extend(PathBuf, u32),
+    Open(PathBuf),
+    /// Go back to setting one up and the list.
+    Close,
+    /// Delete the one in this folder; it can be restored until the window closes.
+    Delete(PathBuf),
+    Restore(PathBuf),
+    /// Highlight the trial with this number, or none.
+    Select(Option<u32>),
+    /// Put the settings of this trial into the run panel.
+    Use(u32),
+    /// Train the best settings as a run that is saved, and read its test accuracy.
+    Test,
+    /// Write the trials to a CSV file chosen in a dialog.
+    SaveTable,
+}
 
 impl App {
     pub fn apply_to_sweep(&mut self, action: SweepAction) {
+        let definition = match action {
+            SweepAction::Start => self.sweep_definition(),
+            _ => None,
+        };
+        let Self {
+            ctx, sweeps, train, ..
+        } = self;
         match action {
-            SweepAction::Change(form) => self.sweeps.change_sweep_form(*form),
+            SweepAction::Change(form) => sweeps.change_sweep_form(*form),
             SweepAction::Add(setting) => {
-                if let Some(form) = &mut self.sweeps.form {
-                    form.add(setting, &self.ctx.config);
+                if let Some(form) = &mut sweeps.form {
+                    form.add(setting, &ctx.config);
                 }
             }
-            SweepAction::Reset => self.sweeps.form = Some(SweepForm::usual(&self.ctx.config)),
-            SweepAction::Start => self.start_sweep(),
-            SweepAction::Pause => self.sweeps.ask_sweep(&self.ctx, SweepPhase::Pausing),
-            SweepAction::Stop => self.sweeps.ask_sweep(&self.ctx, SweepPhase::Stopping),
-            SweepAction::Resume(folder) => self.sweeps.resume_sweep(&mut self.ctx, &folder, None),
-            SweepAction::Extend(folder, more) => {
-                self.sweeps.resume_sweep(&mut self.ctx, &folder, Some(more));
+            SweepAction::Reset => sweeps.form = Some(SweepForm::usual(&ctx.config)),
+            SweepAction::Start => {
+                if let Some((definition, problems)) = definition
+                    && problems.is_empty()
+                {
+                    sweeps.start_sweep(ctx, definition);
+                }
             }
-            SweepAction::Open(folder) => self.ctx.open_sweep(folder),
+            SweepAction::Pause => sweeps.ask_sweep(ctx, SweepPhase::Pausing),
+            SweepAction::Stop => sweeps.ask_sweep(ctx, SweepPhase::Stopping),
+            SweepAction::Resume(folder) => sweeps.resume_sweep(ctx, folder, None),
+            SweepAction::Extend(folder, more) => sweeps.resume_sweep(ctx, folder, Some(more)),
+            SweepAction::Open(folder) => ctx.open_sweep(folder),
             SweepAction::Close => {
-                if !self.ctx.is_sweeping() {
-                    self.sweeps.shown = None;
-                    self.ctx.list_sweeps();
+                if !ctx.is_sweeping() {
+                    sweeps.shown = None;
+                    ctx.list_sweeps();
                 }
             }
-            SweepAction::Delete(folder) => self.sweeps.delete_sweep(&mut self.ctx, folder),
-            SweepAction::Restore(folder) => self.ctx.restore_sweep(folder),
+            SweepAction::Delete(folder) => sweeps.delete_sweep(ctx, folder),
+            SweepAction::Restore(folder) => ctx.restore_sweep(folder),
             SweepAction::Select(trial) => {
-                if let Some(view) = &mut self.sweeps.shown {
+                if let Some(view) = &mut sweeps.shown {
                     view.selected = trial;
                 }
             }
-            SweepAction::Use(trial) => self.use_trial(trial),
-            SweepAction::Test => self.test_best_trial(),
+            SweepAction::Use(trial) => {
+                let shown = sweeps.shown.as_ref();
+                if let Some(trial) = shown.and_then(|view| view.trial(trial)) {
+                    train.setting_chosen();
+                    train.take_settings(ctx, trial.config.clone());
+                    ctx.check_data();
+                    ctx.show(Screen::Train);
+                }
+            }
+            SweepAction::Test => sweeps.test_best_trial(ctx),
             SweepAction::SaveTable => {
-                if let Some(view) = &self.sweeps.shown {
-                    self.ctx.ask_for_new_file(
-                        "Save the trials",
-                        "inkling-sweep.csv",
-                        Purpose::Save(view.csv().into_bytes()),
-                    );
+                if let Some(view) = &sweeps.shown {
+                    let purpose = Purpose::Save(view.csv().into_bytes());
+                    ctx.ask_for_new_file("Save the trials", "inkling-sweep.csv", purpose);
                 }
             }
         }
-    }
-
-    fn start_sweep(&mut self) {
-        let Some((definition, problems)) = self.sweep_definition() else {
-            return;
-        };
-        if !problems.is_empty() {
-            return;
-        }
-        let root = self.ctx.deps.paths.sweeps.clone();
-        let view = SweepView::starting(definition.clone());
-        self.sweeps.begin_sweep(&mut self.ctx, view, move || {
-            Sweep::create_in(&root, definition)
-        });
-    }
-
-    pub fn on_sweep_news(&mut self, news: SweepNews) {
-        match news {
-            SweepNews::Began(loaded) => {
-                let asked = self
-                    .sweeps
-                    .shown
-                    .as_ref()
-                    .map(|view| (view.phase.clone(), view.selected));
-                let (phase, selected) = asked.unwrap_or((SweepPhase::Starting, None));
-                let phase = if phase == SweepPhase::Starting {
-                    SweepPhase::Running
-                } else {
-                    phase
-                };
-                self.sweeps.shown = Some(SweepView {
-                    selected,
-                    ..SweepView::of(*loaded, phase)
-                });
-            }
-            SweepNews::Progress(trials, status) => {
-                if let Some(view) = &mut self.sweeps.shown {
-                    view.take(trials, status);
-                }
-            }
-            SweepNews::Sending(upload) => self
-                .ctx
-                .show_notice(Severity::Info, Message::sending(&upload)),
-            SweepNews::Ended(loaded, error) => self.sweep_ended(*loaded, error.as_ref()),
-            SweepNews::Failed(error) => {
-                self.ctx.sweep = None;
-                self.sweeps.shown = None;
-                self.ctx.show_notice(Severity::Error, error.message());
-                self.ctx.list_sweeps();
-            }
-            SweepNews::Opened(loaded) => {
-                if !self.ctx.is_sweeping() {
-                    let phase = if loaded.complete {
-                        SweepPhase::Complete
-                    } else {
-                        SweepPhase::Interrupted
-                    };
-                    self.sweeps.shown = Some(SweepView::of(*loaded, phase));
-                }
-            }
-        }
-    }
-
-    fn sweep_ended(&mut self, loaded: LoadedSweep, error: Option<&SweepError>) {
-        self.ctx.sweep = None;
-        let selected = self.sweeps.shown.as_ref().and_then(|view| view.selected);
-        let phase = match error {
-            Some(error) => SweepPhase::Failed(error.message()),
-            None if loaded.complete => SweepPhase::Complete,
-            None => SweepPhase::Interrupted,
-        };
-        let view = SweepView {
-            selected,
-            ..SweepView::of(loaded, phase)
-        };
-        if self.ctx.screen != Screen::Sweep
-            && let SweepPhase::Complete | SweepPhase::Failed(_) = view.phase
-        {
-            self.ctx
-                .show_notice(Severity::Info, Message::sweep_ended(&view));
-        }
-        self.sweeps.shown = Some(view);
-        self.ctx.list_sweeps();
-        self.machine.time_presets(&mut self.ctx);
     }
 }
 
@@ -167,6 +132,67 @@ impl Ctx {
 }
 
 impl Sweeps {
+    fn start_sweep(&mut self, ctx: &mut Ctx, definition: Definition) {
+        let root = ctx.deps.paths.sweeps.clone();
+        let view = SweepView::starting(definition.clone());
+        self.begin_sweep(ctx, view, move || Sweep::create_in(&root, definition));
+    }
+
+    pub fn on_news(&mut self, ctx: &mut Ctx, news: SweepNews) {
+        let selected = self.shown.as_ref().and_then(|view| view.selected);
+        match news {
+            SweepNews::Began(view) => {
+                let phase = match self.shown.take().map(|view| view.phase) {
+                    None | Some(SweepPhase::Starting) => SweepPhase::Running,
+                    Some(asked) => asked,
+                };
+                self.shown = Some(SweepView {
+                    phase,
+                    selected,
+                    ..*view
+                });
+            }
+            SweepNews::Progress(trials, status) => {
+                if let Some(view) = &mut self.shown {
+                    view.take(trials, status);
+                }
+            }
+            SweepNews::Sending(upload) => {
+                ctx.show_notice(Severity::Info, Message::sending(&upload));
+            }
+            SweepNews::Ended(mut view, error) => {
+                ctx.sweep = None;
+                view.selected = selected;
+                if let Some(error) = error {
+                    view.phase = SweepPhase::Failed(error.message());
+                }
+                if ctx.screen != Screen::Sweep && view.phase != SweepPhase::Interrupted {
+                    ctx.show_notice(Severity::Info, Message::sweep_ended(&view));
+                }
+                self.shown = Some(*view);
+                ctx.list_sweeps();
+                ctx.request(Request::TimePresets);
+            }
+            SweepNews::Failed(error) => {
+                ctx.sweep = None;
+                self.shown = None;
+                ctx.show_notice(Severity::Error, error.message());
+                ctx.list_sweeps();
+            }
+            SweepNews::Opened(view) => {
+                if !ctx.is_sweeping() {
+                    self.shown = Some(*view);
+                }
+            }
+        }
+    }
+
+    /// What the sweep in this folder is to do, if it is listed.
+    pub fn listed_definition(&self, folder: &Path) -> Option<&Definition> {
+        let mut listed = self.listed.iter().flatten();
+        let entry = listed.find(|entry| entry.folder == folder)?;
+        Some(&entry.card.as_ref().ok()?.definition)
+    }
     pub fn prepare_sweep_screen(&mut self, ctx: &mut Ctx) {
         match &mut self.form {
             Some(form) => form.follow(&ctx.config),
@@ -187,28 +213,19 @@ impl Sweeps {
     }
 
     /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
-    fn resume_sweep(&mut self, ctx: &mut Ctx, folder: &Path, more: Option<u32>) {
-        let shown = self
-            .shown
-            .take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
+    fn resume_sweep(&mut self, ctx: &mut Ctx, folder: PathBuf, more: Option<u32>) {
+        let is_meant =
+            |view: &mut SweepView| !view.is_active() && view.folder.as_ref() == Some(&folder);
+        let shown = self.shown.take_if(is_meant);
         let listed = || {
-            let entry = self
-                .listed
-                .iter()
-                .flatten()
-                .find(|entry| entry.folder == folder)?;
             Some(SweepView::starting(
-                entry.card.as_ref().ok()?.definition.clone(),
+                self.listed_definition(&folder)?.clone(),
             ))
         };
-        let Some(view) = shown.or_else(listed) else {
+        let Some(mut view) = shown.or_else(listed) else {
             return;
         };
-        let view = SweepView {
-            phase: SweepPhase::Starting,
-            ..view
-        };
-        let folder = folder.to_owned();
+        view.phase = SweepPhase::Starting;
         self.begin_sweep(ctx, view, move || {
             let mut sweep = Sweep::open(&folder)?;
             if let Some(more) = more {
@@ -216,10 +233,8 @@ impl Sweeps {
                 let trials = ended + more;
                 // So much longer as these took.
                 let longer = |_| sweep.elapsed() * f64::from(trials) / f64::from(ended.max(1));
-                let seconds = definition
-                    .seconds
-                    .filter(|&seconds| sweep.elapsed() >= seconds)
-                    .map(longer);
+                let over = |seconds: &f64| sweep.elapsed() >= *seconds;
+                let seconds = definition.seconds.filter(over).map(longer);
                 sweep.extend(Some(trials), seconds, None)?;
             }
             Ok(sweep)
@@ -250,20 +265,17 @@ impl Sweeps {
                 open,
                 |at_once| make(host, settings, at_once),
                 &requests,
-                &|news| report(Box::new(|app| app.on_sweep_news(news))),
+                &|news| report(Box::new(|app| app.sweeps.on_news(&mut app.ctx, news))),
             );
         });
     }
 
     fn ask_sweep(&mut self, ctx: &Ctx, phase: SweepPhase) {
-        let running = self
-            .shown
-            .as_mut()
-            .filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
-        if let (Some(view), Some(requests)) = (running, &ctx.sweep) {
-            requests
-                .for_good
-                .store(phase == SweepPhase::Stopping, Ordering::Relaxed);
+        if let (Some(view), Some(requests)) = (&mut self.shown, &ctx.sweep)
+            && matches!(view.phase, SweepPhase::Starting | SweepPhase::Running)
+        {
+            let for_good = phase == SweepPhase::Stopping;
+            requests.for_good.store(for_good, Ordering::Relaxed);
             requests.interrupt.store(true, Ordering::Relaxed);
             view.phase = phase;
         }

@@ -1,14 +1,14 @@
-//! Setting a sweep up: what varies, and for how long, as it is typed. Everything else is as the run
-//! panel has it.
+//! Setting a sweep up: what varies, and for how long, as it is typed. Where a search usually begins:
+//! for each setting a range around its value in the run panel, or a few values. Everything else is as
+//! the run panel has it.
 
-use super::prefilled;
-use super::prefilled::USUAL;
 use crate::problem::Message;
-use crate::run_config::{RunConfig, Setting};
+use crate::run_config::{RunConfig, Setting, Trials};
 use crate::sweep::{
     AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS,
     SamplerKind, SettingRange, usual_at_once,
 };
+use crate::text::format::plain;
 use crate::window::App;
 
 /// Trials unless something else is asked for.
@@ -64,7 +64,7 @@ pub struct SweepProblem {
 impl SweepForm {
     pub fn usual(config: &RunConfig) -> Self {
         Self {
-            rows: USUAL.map(|setting| prefilled::row(setting, config)).into(),
+            rows: USUAL.map(|setting| row_of(setting, config)).into(),
             sampler: SamplerKind::Tpe,
             trials: TRIALS.to_string(),
             minutes: String::new(),
@@ -75,18 +75,16 @@ impl SweepForm {
 
     pub fn add(&mut self, setting: Setting, config: &RunConfig) {
         if self.rows.iter().all(|row| row.setting != setting) {
-            self.rows.push(prefilled::row(setting, config));
+            self.rows.push(row_of(setting, config));
         }
     }
 
     /// Those of its ranges that nobody has changed follow the settings in the run panel.
     pub fn follow(&mut self, config: &RunConfig) {
         for row in self.rows.iter_mut().filter(|row| !row.edited) {
-            let SettingRow { listed, .. } = *row;
-            *row = SettingRow {
-                listed,
-                ..prefilled::row(row.setting, config)
-            };
+            let listed = row.listed;
+            *row = row_of(row.setting, config);
+            row.listed = listed;
         }
     }
 
@@ -94,36 +92,28 @@ impl SweepForm {
     /// it.
     pub fn definition(&self, base: RunConfig) -> (Definition, Vec<SweepProblem>) {
         let mut problems = Vec::new();
-        let mut definition = Definition {
-            sampler: self.sampler,
-            at_once: usual_at_once(&base),
-            ..Definition::of(base)
-        };
+        let at_once = usual_at_once(&base);
+        let mut definition = Definition::of(base);
+        definition.sampler = self.sampler;
         definition.pruner = self.ends_early.then_some(Asha::DEFAULT);
+        definition.at_once = at_once;
         for row in &self.rows {
-            match row
-                .dimension()
-                .and_then(|dimension| checked(&definition, dimension))
-            {
+            let dimension = row.dimension();
+            match dimension.and_then(|dimension| checked(&definition, dimension)) {
                 Ok(dimension) => definition.space.push(dimension),
-                Err(error) => {
-                    problems.push(SweepProblem {
-                        field: SweepField::Setting(row.setting),
-                        message: Message::in_sweep_form(&error),
-                    });
-                }
+                Err(error) => problems.push(SweepProblem {
+                    field: SweepField::Setting(row.setting),
+                    message: Message::in_sweep_form(&error),
+                }),
             }
         }
         let mut number = |field, text: &str| {
-            let text = text.trim().replace(',', ".");
-            let read = text.parse::<f64>().ok().filter(|number| number.is_finite());
-            if read.is_none() && !text.is_empty() {
-                problems.push(SweepProblem {
-                    field,
-                    message: Message::not_a_number_in_sweep(&text),
-                });
+            let number = finite(text);
+            if number.is_none() && !text.trim().is_empty() {
+                let message = Message::not_a_number_in_sweep(&text.trim().replace(',', "."));
+                problems.push(SweepProblem { field, message });
             }
-            read
+            number
         };
         let trials = number(SweepField::Trials, &self.trials);
         let minutes = number(SweepField::Minutes, &self.minutes);
@@ -141,13 +131,11 @@ impl SweepForm {
         definition.at_once = at_once.map_or(definition.at_once, whole);
         if problems.is_empty() {
             let found = definition.problems();
-            problems = found
-                .iter()
-                .map(|error| SweepProblem {
-                    field: field_of(error),
-                    message: Message::in_sweep_form(error),
-                })
-                .collect();
+            let problem = |error: &DefinitionError| SweepProblem {
+                field: field_of(error),
+                message: Message::in_sweep_form(error),
+            };
+            problems = found.iter().map(problem).collect();
         }
         (definition, problems)
     }
@@ -164,53 +152,35 @@ impl SettingRow {
             };
         }
         let end = |text: &str| {
-            let number = text
-                .trim()
-                .replace(',', ".")
-                .parse::<f64>()
-                .ok()
-                .filter(|number| number.is_finite());
-            number.ok_or_else(|| DefinitionError::Value {
+            finite(text).ok_or_else(|| DefinitionError::Value {
                 setting,
                 given: text.trim().to_owned(),
                 wanted: "a number".to_owned(),
             })
         };
-        Ok(Dimension {
-            setting,
-            range: Range::Interval {
-                low: end(&self.low)?,
-                high: end(&self.high)?,
-                log: self.log,
-            },
-        })
+        let (low, high, log) = (end(&self.low)?, end(&self.high)?, self.log);
+        let range = Range::Interval { low, high, log };
+        Ok(Dimension { setting, range })
     }
 
     pub fn chosen(&self) -> impl Iterator<Item = &str> {
-        self.values
-            .split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
+        let names = self.values.split(',').map(str::trim);
+        names.filter(|name| !name.is_empty())
     }
 
     /// Chooses a name or leaves it out, in the order of the choices.
     pub fn choose(&mut self, name: &str, chosen: bool) {
-        let kept = |known: &str| {
-            if known == name {
-                chosen
-            } else {
-                self.chosen().any(|other| other == known)
-            }
-        };
-        let names: Vec<&str> = self
-            .setting
-            .choices()
-            .into_iter()
-            .map(|(known, _)| known)
-            .filter(|known| kept(known))
-            .collect();
-        self.values = names.join(", ");
+        let choices = self.setting.choices().into_iter().map(|(known, _)| known);
+        let stays = |known: &str| self.chosen().any(|other| other == known);
+        let kept = |known: &&str| if *known == name { chosen } else { stays(known) };
+        self.values = choices.filter(kept).collect::<Vec<_>>().join(", ");
     }
+}
+
+/// The number that was typed.
+fn finite(text: &str) -> Option<f64> {
+    let number = text.trim().replace(',', ".").parse().ok();
+    number.filter(|number: &f64| number.is_finite())
 }
 
 /// The dimension, if a sweep over nothing else is possible.
@@ -231,10 +201,13 @@ fn checked(definition: &Definition, dimension: Dimension) -> Result<Dimension, D
 
 fn field_of(error: &DefinitionError) -> SweepField {
     match error {
+        DefinitionError::Number { what, .. } => match *what {
+            AT_ONCE => SweepField::AtOnce,
+            SECONDS => SweepField::Minutes,
+            NUMBER_OF_TRIALS => SweepField::Trials,
+            _ => SweepField::Other,
+        },
         DefinitionError::NoBudget => SweepField::Trials,
-        DefinitionError::Number { what, .. } if *what == AT_ONCE => SweepField::AtOnce,
-        DefinitionError::Number { what, .. } if *what == SECONDS => SweepField::Minutes,
-        DefinitionError::Number { what, .. } if *what == NUMBER_OF_TRIALS => SweepField::Trials,
         _ => SweepField::Other,
     }
 }
@@ -242,17 +215,89 @@ fn field_of(error: &DefinitionError) -> SweepField {
 impl App {
     /// The sweep that Start would begin, and what keeps it from that.
     pub fn sweep_definition(&self) -> Option<(Definition, Vec<SweepProblem>)> {
-        let (definition, mut problems) = self
-            .sweeps
-            .form
-            .as_ref()?
-            .definition(self.ctx.with_device(&self.ctx.config));
-        for error in self.validation_errors() {
-            problems.push(SweepProblem {
+        let form = self.sweeps.form.as_ref()?;
+        let (definition, mut problems) = form.definition(self.ctx.with_device(&self.ctx.config));
+        let errors = self.validation_errors().into_iter();
+        problems.extend(errors.map(|error| {
+            let message = Message::invalid_in_train(&error.message);
+            SweepProblem {
                 field: SweepField::Other,
-                message: Message::invalid_in_train(&error.message),
-            });
-        }
+                message,
+            }
+        }));
         Some((definition, problems))
     }
+}
+
+/// What varies at first: what matters most for most networks.
+pub const USUAL: [Setting; 4] = [
+    Setting::LearningRate,
+    Setting::BatchSize,
+    Setting::WeightDecay,
+    Setting::Augmentation,
+];
+/// How far a logarithmic range reaches to either side.
+const REACH: f64 = 10.0;
+
+fn row_of(setting: Setting, config: &RunConfig) -> SettingRow {
+    let number = setting.number(config).unwrap_or_default();
+    let around = |number: f64| range(setting, number / REACH, number * REACH, true);
+    match setting.row().trials {
+        Trials::Same => list::<&str>(setting, &[]),
+        Trials::Around(_) if number > 0.0 => around(number),
+        Trials::Around(least) => range(setting, least, least * 1e4, true),
+        Trials::Between(low, high) => range(setting, low, high, false),
+        Trials::Halves => {
+            let values = [number / 2.0, number, number * 2.0].map(|value| value.round().max(1.0));
+            list(setting, &values.map(plain))
+        }
+        Trials::List(values) => list(setting, values),
+        Trials::Choices => {
+            let names: Vec<&str> = setting.choices().iter().map(|(name, _)| *name).collect();
+            list(setting, &names)
+        }
+        Trials::OneOther => {
+            let own = setting.text(config);
+            let mut names = setting.choices().into_iter().map(|(name, _)| name);
+            let other = names.find(|name| *name != own);
+            list(setting, &[own.as_str(), other.unwrap_or_default()])
+        }
+        Trials::Of(values) => list(setting, &values(config)),
+    }
+}
+
+fn range(setting: Setting, low: f64, high: f64, log: bool) -> SettingRow {
+    // Values are put in place of the range where a grid needs them.
+    let middle = if log {
+        (low * high).sqrt()
+    } else {
+        low.midpoint(high)
+    };
+    let texts = [low, middle, high].map(short);
+    let mut row = list(setting, &texts);
+    row.listed = false;
+    [row.low, _, row.high] = texts;
+    row.log = log;
+    row
+}
+
+fn list<T: AsRef<str>>(setting: Setting, values: &[T]) -> SettingRow {
+    let mut distinct: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+    distinct.dedup();
+    let is_number = setting.row().kind.is_number();
+    let end = |text: Option<&&str>| text.filter(|_| is_number).map(ToString::to_string);
+    SettingRow {
+        setting,
+        listed: true,
+        low: end(distinct.first()).unwrap_or_default(),
+        high: end(distinct.last()).unwrap_or_default(),
+        log: false,
+        values: distinct.join(", "),
+        edited: false,
+    }
+}
+
+/// Two digits are enough for the end of a range.
+fn short(number: f64) -> String {
+    plain(format!("{number:.1e}").parse().unwrap_or(number))
 }

@@ -1,23 +1,20 @@
 //! Sweeps as the window shows them: setting one up, the one that is shown, and the list of earlier
 //! ones.
 
-mod action;
 mod control;
 mod form;
-mod prefilled;
 mod state;
 mod stored;
-mod tested;
 mod thread;
 pub mod view;
 
-use self::tested::TestRun;
+use self::stored::TestRun;
 use crate::sweep::SweepEntry;
 
-pub use action::SweepAction;
+pub use control::SweepAction;
 pub use form::{SettingRow, SweepField, SweepForm, SweepProblem};
 pub use state::{SweepPhase, SweepView};
-pub use thread::{ExecutorFactory, LoadedSweep, SweepNews, SweepRequests};
+pub use thread::{ExecutorFactory, SweepNews, SweepRequests};
 
 #[derive(Debug, Default)]
 pub struct Sweeps {

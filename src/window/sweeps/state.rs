@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::thread::LoadedSweep;
 use crate::problem::Message;
-use crate::run_config::RunConfig;
-use crate::sweep::{Definition, Outcome, Status, Tested, Trial, importance};
+use crate::sweep::{Definition, Outcome, Status, Sweep, Tested, Trial, importance};
 use crate::text::format::{count, duration, percent, remaining};
 
 /// How far the sweep that is shown is.
@@ -63,30 +61,21 @@ impl SweepView {
         }
     }
 
-    /// One that was read from the disk.
-    pub(super) fn of(loaded: LoadedSweep, phase: SweepPhase) -> Self {
-        let LoadedSweep {
-            folder,
-            definition,
-            trials,
-            ends,
-            elapsed,
-            tested,
-            ..
-        } = loaded;
-        let importance = importance(&definition, &trials);
-        Self {
-            folder: Some(folder),
-            trials,
-            ends,
-            elapsed,
-            tested,
-            importance,
-            ..Self {
-                phase,
-                ..Self::starting(definition)
-            }
-        }
+    /// One as it is on the disk.
+    pub(super) fn of(sweep: &Sweep) -> Self {
+        let mut view = Self::starting(sweep.definition().clone());
+        view.folder = Some(sweep.folder().to_owned());
+        view.trials = sweep.trials().to_vec();
+        view.ends = sweep.ends().to_vec();
+        view.elapsed = sweep.elapsed();
+        view.tested = sweep.tested().cloned();
+        view.importance = importance(&view.definition, &view.trials);
+        view.phase = if sweep.is_complete() {
+            SweepPhase::Complete
+        } else {
+            SweepPhase::Interrupted
+        };
+        view
     }
 
     pub(super) fn take(&mut self, trials: Vec<Trial>, status: Status) {
@@ -120,19 +109,15 @@ impl SweepView {
 
     /// The trial with the highest validation accuracy of those that trained to their end.
     pub fn best(&self) -> Option<&Trial> {
-        Trial::ranked(&self.trials)
-            .into_iter()
-            .next()
-            .filter(|trial| trial.result().is_some())
+        let best = Trial::ranked(&self.trials).into_iter().next();
+        best.filter(|trial| trial.result().is_some())
     }
 
     /// Every trial, the best first; those that have not ended come last.
     pub fn ranked(&self) -> Vec<&Trial> {
-        let unended = self.trials.iter().filter(|trial| trial.outcome.is_none());
-        Trial::ranked(&self.trials)
-            .into_iter()
-            .chain(unended)
-            .collect()
+        let mut ranked = Trial::ranked(&self.trials);
+        ranked.extend(self.trials.iter().filter(|trial| trial.outcome.is_none()));
+        ranked
     }
 
     /// The highest validation accuracy of a trial that trained to its end, by the seconds after
@@ -164,120 +149,83 @@ impl SweepView {
         }
     }
 
-    pub fn title(&self) -> String {
-        self.definition.base.title()
-    }
-
     pub fn state(&self) -> String {
-        match &self.phase {
-            SweepPhase::Starting => "Starting…".to_owned(),
-            SweepPhase::Running => "Searching".to_owned(),
-            SweepPhase::Pausing => "Pausing…".to_owned(),
-            SweepPhase::Stopping => "Stopping…".to_owned(),
-            SweepPhase::Interrupted => "Paused".to_owned(),
-            SweepPhase::Complete => "Complete".to_owned(),
-            SweepPhase::Failed(message) => message.to_string(),
-        }
+        let state = match &self.phase {
+            SweepPhase::Starting => "Starting…",
+            SweepPhase::Running => "Searching",
+            SweepPhase::Pausing => "Pausing…",
+            SweepPhase::Stopping => "Stopping…",
+            SweepPhase::Interrupted => "Paused",
+            SweepPhase::Complete => "Complete",
+            SweepPhase::Failed(message) => return message.to_string(),
+        };
+        state.to_owned()
     }
 
     /// How many trials have ended, of how many, and the time it has run.
     pub fn figures(&self) -> Vec<String> {
         let ended = self.ends.len() as u64;
-        let mut figures = vec![match self.definition.max_trials() {
+        let status = self.status.as_ref().filter(|_| self.is_active());
+        let trials = match self.definition.max_trials() {
             Some(most) => format!("{ended} of {}", count(most.into(), "trial")),
             None => count(ended, "trial"),
-        }];
-        if let Some(status) = self.status.as_ref().filter(|_| self.is_active()) {
-            figures.push(format!("{} training", status.running.len()));
-        }
-        figures.push(match self.definition.seconds {
+        };
+        let training = status.map(|status| format!("{} training", status.running.len()));
+        let time = match self.definition.seconds {
             Some(seconds) => format!("{} of {}", duration(self.elapsed), duration(seconds)),
             None => duration(self.elapsed),
-        });
-        if let Some(left) = self
-            .status
-            .as_ref()
-            .filter(|_| self.is_active())
-            .and_then(|status| status.remaining)
-        {
-            figures.push(format!("about {} left", remaining(left as f32)));
-        }
-        figures
-    }
-
-    pub fn config(&self, number: u32) -> Option<&RunConfig> {
-        self.trial(number).map(|trial| &trial.config)
+        };
+        let left = status.and_then(|status| status.remaining);
+        let left = left.map(|left| format!("about {} left", remaining(left as f32)));
+        let figures = [Some(trials), training, Some(time), left];
+        figures.into_iter().flatten().collect()
     }
 
     /// The trials as a table in CSV, the best first.
     pub fn csv(&self) -> String {
-        let settings = self
-            .definition
-            .space
-            .iter()
-            .map(|dimension| dimension.setting.row().name);
-        let head = [
-            "trial",
-            "outcome",
-            "validation_accuracy",
-            "epochs",
-            "seconds",
-        ]
-        .into_iter()
-        .chain(settings);
-        let mut lines = vec![head.collect::<Vec<_>>().join(",")];
-        for trial in self.ranked() {
-            let accuracy = trial
-                .accuracy()
-                .map(|accuracy| accuracy.to_string())
-                .unwrap_or_default();
-            let (epochs, seconds) = (trial.epochs.len().to_string(), trial.seconds().to_string());
-            let figures = [
-                trial.number.to_string(),
-                outcome(trial).to_owned(),
-                accuracy,
-                epochs,
-                seconds,
-            ];
-            lines.push(
-                figures
-                    .into_iter()
-                    .chain(trial.values.iter().map(ToString::to_string))
-                    .collect::<Vec<_>>()
-                    .join(","),
-            );
+        let mut text = "trial,outcome,validation_accuracy,epochs,seconds".to_owned();
+        for dimension in &self.definition.space {
+            text += &format!(",{}", dimension.setting.row().name);
         }
-        lines.join("\n") + "\n"
+        for trial in self.ranked() {
+            let accuracy = trial.accuracy().map(|accuracy| accuracy.to_string());
+            text += &format!(
+                "\n{},{},{},{},{}",
+                trial.number,
+                outcome(trial),
+                accuracy.unwrap_or_default(),
+                trial.epochs.len(),
+                trial.seconds()
+            );
+            for value in &trial.values {
+                text += &format!(",{value}");
+            }
+        }
+        text + "\n"
     }
 
     /// A trial in a line: "Trial 3: learning rate 0.003, batch size 64; 98.20 % after 5 epochs,
     /// completed".
     pub fn sentence(&self, trial: &Trial) -> String {
-        let settings = self
-            .definition
-            .space
-            .iter()
-            .zip(&trial.values)
-            .map(|(dimension, value)| {
-                format!("{} {value}", dimension.setting.row().label.to_lowercase())
-            });
-        let settings: Vec<String> = settings.collect();
         let accuracy = trial.accuracy().map_or_else(
             || "no epoch yet".to_owned(),
             |accuracy| {
-                format!(
-                    "{} after {}",
-                    percent(accuracy, 2),
-                    count(trial.epochs.len() as u64, "epoch")
-                )
+                let epochs = count(trial.epochs.len() as u64, "epoch");
+                format!("{} after {epochs}", percent(accuracy, 2))
             },
         );
-        format!(
-            "Trial {}: {}; {accuracy}, {}",
-            trial.number,
-            settings.join(", "),
-            outcome(trial)
-        )
+        let (number, settings) = (trial.number, self.values(trial));
+        format!("Trial {number}: {settings}; {accuracy}, {}", outcome(trial))
+    }
+
+    /// "learning rate 0.003, batch size 64".
+    pub fn values(&self, trial: &Trial) -> String {
+        let each = self.definition.space.iter().zip(&trial.values);
+        each.map(|(dimension, value)| {
+            format!("{} {value}", dimension.setting.row().label.to_lowercase())
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
     }
 }
 

@@ -1,11 +1,15 @@
-//! Earlier sweeps: listing, opening, deleting and restoring them.
+//! Earlier sweeps: listing, opening, deleting and restoring them; and the test accuracy of the best
+//! settings, read once.
 
 use std::path::PathBuf;
 
-use super::thread::{LoadedSweep, SweepNews};
+use super::thread::SweepNews;
 use crate::problem::{Explain, Message};
-use crate::sweep::{Sweep, SweepError, SweepStore};
-use crate::window::{Action, App, Ctx, Offer, Severity, SharedFolder, SweepAction, Sweeps};
+use crate::records::{JobId, RunSummary};
+use crate::sweep::{Sweep, SweepError, SweepStore, Tested};
+use crate::window::{
+    Ctx, Offer, Request, RunView, Severity, SharedFolder, SweepAction, SweepView, Sweeps,
+};
 
 impl Ctx {
     pub fn list_sweeps(&self) {
@@ -25,27 +29,20 @@ impl Ctx {
     }
 
     pub(super) fn open_sweep(&self, folder: PathBuf) {
-        if self.is_sweeping() {
-            return;
+        if !self.is_sweeping() {
+            self.background.run_on(
+                SharedFolder::Sweeps,
+                move || match Sweep::open(&folder) {
+                    Ok(sweep) => SweepNews::Opened(Box::new(SweepView::of(&sweep))),
+                    Err(error) => SweepNews::Failed(error),
+                },
+                |app, news| app.sweeps.on_news(&mut app.ctx, news),
+            );
         }
-        self.background.run_on(
-            SharedFolder::Sweeps,
-            move || match Sweep::open(&folder) {
-                Ok(sweep) => SweepNews::Opened(Box::new(LoadedSweep::from(&sweep))),
-                Err(error) => SweepNews::Failed(error),
-            },
-            App::on_sweep_news,
-        );
     }
 
     pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
-        let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
-        self.notices.retain(|notice| {
-            notice
-                .offer
-                .as_ref()
-                .is_none_or(|offer| offer.action != undo)
-        });
+        self.withdraw_offer(&SweepAction::Restore(folder.clone()).into());
         let store = self.sweep_store();
         self.background.run_on(
             SharedFolder::Sweeps,
@@ -53,7 +50,7 @@ impl Ctx {
             |app, restored| match restored {
                 Ok(sweeps) => app.sweeps.listed = Some(sweeps),
                 // The sweeps are listed again after any failure.
-                Err(error) => app.on_sweep_news(SweepNews::Failed(error)),
+                Err(error) => app.sweeps.on_news(&mut app.ctx, SweepNews::Failed(error)),
             },
         );
     }
@@ -69,30 +66,95 @@ impl Sweeps {
         let store = ctx.sweep_store();
         ctx.background.run_on(
             SharedFolder::Sweeps,
-            move || (store.delete(&folder), folder),
-            |app, (outcome, folder)| app.sweeps.sweep_deleted(&mut app.ctx, folder, outcome),
+            move || store.delete(&folder).map(|()| folder),
+            |app, deleted| app.sweeps.sweep_deleted(&mut app.ctx, deleted),
         );
     }
 
-    pub fn sweep_deleted(
-        &mut self,
-        ctx: &mut Ctx,
-        folder: PathBuf,
-        outcome: Result<(), SweepError>,
-    ) {
-        match outcome {
-            Ok(()) => {
-                self.listed
-                    .iter_mut()
-                    .for_each(|listed| listed.retain(|entry| entry.folder != folder));
-                let offer = Offer {
-                    label: "Undo",
-                    action: Action::Sweep(SweepAction::Restore(folder)),
-                };
-                ctx.show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
+    fn sweep_deleted(&mut self, ctx: &mut Ctx, deleted: Result<PathBuf, SweepError>) {
+        match deleted {
+            Ok(folder) => {
+                if let Some(listed) = &mut self.listed {
+                    listed.retain(|entry| entry.folder != folder);
+                }
+                let (label, action) = ("Undo", SweepAction::Restore(folder).into());
+                let offer = Some(Offer { label, action });
+                ctx.show_notice_with(Severity::Info, Message::sweep_deleted(), offer);
             }
             Err(error) => ctx.show_notice(Severity::Error, error.message()),
         }
         ctx.list_sweeps();
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestRun {
+    run: JobId,
+    sweep: PathBuf,
+    trial: u32,
+}
+
+impl Sweeps {
+    /// Trains the best settings as a run that is saved; its test accuracy is noted in the sweep.
+    pub(super) fn test_best_trial(&mut self, ctx: &mut Ctx) {
+        let view = self.shown.as_ref().filter(|view| view.tested.is_none());
+        let why_not = self.why_not_test_best(ctx);
+        if let (Some(view), None) = (view, why_not)
+            && let (Some(best), Some(sweep)) = (view.best(), view.folder.clone())
+        {
+            let mut config = best.config.clone();
+            config.threads = view.definition.base.threads;
+            let (run, trial) = (JobId(ctx.next_id()), best.number);
+            self.testing = Some(TestRun { run, sweep, trial });
+            ctx.request(Request::Start(Box::new(RunView::new(run, config))));
+        }
+    }
+    /// Why the best settings cannot be tested now.
+    pub fn why_not_test_best(&self, ctx: &Ctx) -> Option<&'static str> {
+        let view = self.shown.as_ref()?;
+        if view.best().is_none() {
+            Some("No trial has trained to its end")
+        } else if ctx.is_sweeping() {
+            Some("Available once the sweep has ended or is paused")
+        } else if ctx.is_training() {
+            Some("Unavailable during training")
+        } else {
+            None
+        }
+    }
+
+    /// Notes the test accuracy of a run that has ended, if it is that of a sweep's settings.
+    pub fn note_sweep_test(&mut self, ctx: &mut Ctx, run: JobId, summary: &RunSummary) {
+        let testing = self.testing.take_if(|test| test.run == run);
+        // The weights of a run that was stopped are not those of its settings.
+        let Some(TestRun {
+            sweep: folder,
+            trial,
+            ..
+        }) = testing.filter(|_| !summary.stopped)
+        else {
+            return;
+        };
+        let tested = Tested {
+            run: summary.folder.clone(),
+            test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
+        };
+        let note = move || {
+            Sweep::open(&folder)?.note_tested(trial, tested.clone())?;
+            Ok((folder, (trial, tested)))
+        };
+        ctx.background.run_on(
+            SharedFolder::Sweeps,
+            note,
+            |app, noted: Result<_, SweepError>| match noted {
+                Ok((folder, tested)) => {
+                    let shown = app.sweeps.shown.as_mut();
+                    if let Some(view) = shown.filter(|view| view.folder == Some(folder)) {
+                        view.tested = Some(tested);
+                    }
+                }
+                Err(error) => app.ctx.show_notice(Severity::Error, error.message()),
+            },
+        );
     }
 }

@@ -2,16 +2,14 @@
 //! window.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::{EngineHost, EngineSettings};
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
-use crate::sweep::{
-    self, Definition, Ending, Executor, Status, Sweep, SweepError, SweepObserver, Tested, Trial,
-};
+use crate::sweep::{self, Ending, Executor, Status, Sweep, SweepError, SweepObserver, Trial};
+use crate::window::SweepView;
 
 /// Makes what trains this many trials at once; called on the thread of the sweep.
 pub type ExecutorFactory =
@@ -28,51 +26,20 @@ pub struct SweepRequests {
     pub for_good: AtomicBool,
 }
 
-/// A sweep as it is on the disk.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LoadedSweep {
-    pub folder: PathBuf,
-    /// What it is to do.
-    pub definition: Definition,
-    /// Its trials, in the order in which they began.
-    pub trials: Vec<Trial>,
-    /// Those that have ended, and after how many seconds.
-    pub ends: Vec<(u32, f64)>,
-    /// Seconds that it has run.
-    pub elapsed: f64,
-    pub complete: bool,
-    /// The run whose test accuracy was read, and the trial whose settings it has.
-    pub tested: Option<(u32, Tested)>,
-}
-
 #[derive(Clone, Debug)]
 pub enum SweepNews {
     /// It was opened or made, and is about to go on.
-    Began(Box<LoadedSweep>),
+    Began(Box<SweepView>),
     /// These trials have begun, completed an epoch or ended, and so far it is.
     Progress(Vec<Trial>, Status),
     /// Its data is about to be sent to another machine.
     Sending(DataUpload),
     /// It goes on no further: it is complete or was interrupted, or there is an error.
-    Ended(Box<LoadedSweep>, Option<SweepError>),
+    Ended(Box<SweepView>, Option<SweepError>),
     /// It could not begin.
     Failed(SweepError),
     /// One that is not in progress was read, to be shown.
-    Opened(Box<LoadedSweep>),
-}
-
-impl From<&Sweep> for LoadedSweep {
-    fn from(sweep: &Sweep) -> Self {
-        Self {
-            folder: sweep.folder().to_owned(),
-            definition: sweep.definition().clone(),
-            trials: sweep.trials().to_vec(),
-            ends: sweep.ends().to_vec(),
-            elapsed: sweep.elapsed(),
-            complete: sweep.is_complete(),
-            tested: sweep.tested().cloned(),
-        }
-    }
+    Opened(Box<SweepView>),
 }
 
 /// Runs a sweep to its end, or until it is interrupted.
@@ -86,7 +53,7 @@ pub fn run(
         Ok(sweep) => sweep,
         Err(error) => return tell(SweepNews::Failed(error)),
     };
-    tell(SweepNews::Began(Box::new(LoadedSweep::from(&sweep))));
+    tell(SweepNews::Began(Box::new(SweepView::of(&sweep))));
     let mut executor = executor(sweep.definition().at_once);
     let mut news = NewsOfSweep {
         requests,
@@ -103,7 +70,7 @@ pub fn run(
         }
         ended => ended.map(drop),
     };
-    let loaded = Box::new(LoadedSweep::from(&sweep));
+    let loaded = Box::new(SweepView::of(&sweep));
     // Whoever hears of its end may open it.
     drop(sweep);
     tell(SweepNews::Ended(loaded, ended.err()));

@@ -1,29 +1,27 @@
 //! Train: the settings of the next run, the run in progress, and what is learned.
 
-pub mod learning;
-pub mod run;
-pub mod setup;
-mod update;
-pub mod view;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use setup::Form;
 
 use crate::data::{DataError, Found};
-use crate::run_config::RunConfig;
+use crate::protocol::Command;
+use crate::run_config::{NamedSet, Preset, RunConfig, Setting};
 use crate::runs::InterruptedRun;
+use crate::window::{App, ComparisonKind, Purpose};
+
+pub mod learning;
+pub mod run;
+pub mod setup;
+pub mod view;
 
 pub use learning::{ClassCount, Learning};
-pub use run::{
-    DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
-};
+pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use setup::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
     SearchState, ValidationError, blocks, expected_accuracy,
 };
-pub use update::TrainAction;
 
 /// The next run, the one in progress, and those that wait.
 #[derive(Default)]
@@ -50,4 +48,120 @@ pub struct Train {
     pub samples: Option<Samples>,
     /// True once the person has chosen a setting.
     pub chosen: bool,
+}
+
+/// What a person can do on this screen and with what it shows elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrainAction {
+    /// Start a run with the current settings once the one in progress has finished.
+    QueueRun,
+    /// Show the next run on Train, or the current or last one.
+    ShowNextRun(bool),
+    /// Start the first run of the queue.
+    StartQueued,
+    /// Take a run out of the queue.
+    RemoveQueued(usize),
+    /// Change the configuration of the next run.
+    Configure(Box<RunConfig>),
+    Download(NamedSet),
+    /// Cancel that, or put away what is said about its failure.
+    CancelDownload,
+    /// Type into the field of a number.
+    Type(Setting, String),
+    ApplyPreset(Preset),
+    /// Apply the settings recommended for this machine.
+    ApplyRecommended,
+    /// Start a run with the current configuration.
+    Start,
+    Pause,
+    Resume,
+    Stop,
+    /// Try again to save the run that has ended but could not be saved.
+    SaveRun,
+    /// Save that run in a folder chosen in a dialog.
+    ChooseRunFolder,
+    /// Resume an interrupted run from the checkpoint in this folder.
+    ResumeInterrupted(PathBuf),
+    /// Save an interrupted run as it was after its last completed epoch, without training on.
+    SaveInterrupted(PathBuf),
+    /// Discard an interrupted run: delete its checkpoint.
+    ForgetInterrupted(PathBuf),
+    /// Show the curves of a finished run.
+    ShowCurves(PathBuf),
+    /// Start the next run from the weights of the run in this folder.
+    TrainFurther(PathBuf),
+    /// Compare batch sizes or devices with the current settings.
+    Compare(ComparisonKind),
+    /// Choose a data folder in a dialog.
+    ChooseDataFolder,
+    /// Add this folder to those searched for data sets, and train on it.
+    UseDataFolder(PathBuf),
+    /// Write the run's curves to a CSV file chosen in a dialog.
+    SaveCurves,
+}
+
+impl App {
+    pub fn update_train(&mut self, action: TrainAction) {
+        let Self {
+            ctx,
+            train,
+            my_digits: mine,
+            ..
+        } = self;
+        match action {
+            TrainAction::Configure(config) => train.configure(ctx, mine, *config),
+            TrainAction::Download(set) => train.start_download(ctx, set),
+            TrainAction::CancelDownload => train.cancel_download(),
+            TrainAction::Type(field, text) => train.type_text(ctx, mine, field, text),
+            TrainAction::ApplyPreset(preset) => {
+                train.setting_chosen();
+                let config = ctx.with_preset(preset);
+                train.take_settings(ctx, config);
+            }
+            TrainAction::ApplyRecommended => {
+                if let Some((config, _)) = train.recommended(ctx) {
+                    train.take_settings(ctx, config);
+                }
+            }
+            TrainAction::Start => train.start(ctx, mine),
+            TrainAction::QueueRun => train.queue_run(ctx, mine),
+            TrainAction::ShowNextRun(shown) => train.next_run_shown = shown,
+            TrainAction::StartQueued => train.start_queued(ctx),
+            TrainAction::RemoveQueued(index) => {
+                if index < train.queue.len() {
+                    train.queue.remove(index);
+                }
+            }
+            TrainAction::Pause => train.send_to_run(ctx, Command::Pause, &[Phase::Training]),
+            TrainAction::Resume => train.send_to_run(ctx, Command::Resume, &[Phase::Paused]),
+            TrainAction::Stop => train.stop(ctx),
+            TrainAction::SaveRun => train.save_run(ctx, None),
+            TrainAction::ChooseRunFolder => {
+                ctx.ask_for_folder("Choose a folder for the run", Purpose::RunFolder);
+            }
+            TrainAction::ResumeInterrupted(folder) => {
+                train.resume_interrupted(ctx, self.models.entries(), folder);
+            }
+            TrainAction::SaveInterrupted(folder) => train.save_interrupted(ctx, folder),
+            TrainAction::ForgetInterrupted(folder) => train.forget_interrupted(ctx, folder),
+            TrainAction::ShowCurves(folder) => ctx.show_curves(folder),
+            TrainAction::TrainFurther(folder) => {
+                if let Some(summary) = self.models.listed(&folder) {
+                    train.train_further(ctx, summary);
+                }
+            }
+            TrainAction::Compare(what) => self.machine.compare(ctx, what),
+            TrainAction::ChooseDataFolder => {
+                ctx.ask_for_folder("Choose a folder with training data", Purpose::DataFolder);
+            }
+            TrainAction::UseDataFolder(folder) => train.use_data_folder(ctx, folder),
+            TrainAction::SaveCurves => {
+                if let Some(run) = &train.run {
+                    let name = format!("inkling-{}-curves.csv", run.config.model);
+                    let purpose = Purpose::Save(run.history.csv().into_bytes());
+                    ctx.ask_for_new_file("Save the training curves", &name, purpose);
+                }
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ use eframe::egui::{
 use super::came_by_arrow;
 use crate::data::builtin;
 use crate::ink::Ink;
+use crate::notices::harder_data_note;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, Setting};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
@@ -260,7 +261,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let reason = "Other programs keep the CPU busy, so the time could not be measured. Each preset's time is shown after a first run with it.";
         style::note(ui, reason);
     }
-    if let Some(note) = app.ctx.harder_data_note() {
+    if let Some(note) = harder_data_note(&app.ctx.config.data) {
         style::note(ui, note);
     }
     ui.label(style::hint(

@@ -74,7 +74,7 @@ fn a_device_that_passed_its_check_is_offered_to_the_engine() {
         "Recognition on Metal: 0.9 ms (CPU 0.1 ms)"
     );
     assert!(
-        app.why_not_device(DeviceChoice::Metal).is_some(),
+        app.ctx.why_not_device(DeviceChoice::Metal).is_some(),
         "but not for training"
     );
 }

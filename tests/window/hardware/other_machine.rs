@@ -53,7 +53,10 @@ fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
         window.click("Use this machine");
         let app = window.app();
         assert!(app.machine.machine_dialog.is_none());
-        assert_eq!(app.ctx.other_machine().unwrap().host.name(), "gpu-box");
+        assert_eq!(
+            app.ctx.other_machine.as_ref().unwrap().host.name(),
+            "gpu-box"
+        );
         assert_eq!(app.ctx.settings.hosts, ["gpu-box"]);
         let list = window.get_by_role_and_label(Role::ComboBox, "Machine");
         let heard = list.accesskit_node().description().unwrap();
@@ -66,7 +69,7 @@ fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
         window.act(Action::Machine(MachineAction::UseThis));
         let app = window.app();
         assert!(
-            app.ctx.other_machine().is_some(),
+            app.ctx.other_machine.as_ref().is_some(),
             "a run that trains there stays there"
         );
         assert!(app.ctx.why_not_move().unwrap().contains("during training"));
@@ -252,7 +255,7 @@ fn app_on_gpu_box() -> (App, FakeEngine) {
 fn this_machine_is_one_click_away() {
     let (mut app, _engine) = app_on_gpu_box();
     machine(&mut app, MachineAction::UseThis);
-    assert!(app.ctx.other_machine().is_none());
+    assert!(app.ctx.other_machine.as_ref().is_none());
     assert_eq!(
         app.ctx.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cpu
@@ -285,7 +288,7 @@ fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped()
     window.settle();
     assert_eq!(*reached(window.app()), ReachState::Typing);
     window.act(Action::Machine(MachineAction::Use));
-    assert!(window.app().ctx.other_machine().is_none());
+    assert!(window.app().ctx.other_machine.as_ref().is_none());
     window.key(Key::Escape);
     assert!(window.app().machine.machine_dialog.is_none());
 }
@@ -299,7 +302,7 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
         reason: "timed out".to_owned(),
     }));
     app.until(|app| app.said("gpu-box"));
-    assert!(app.ctx.other_machine().is_none());
+    assert!(app.ctx.other_machine.as_ref().is_none());
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.state_mut().engine.finish();
     harness.run();
     harness.get_by_label("Test accuracy on Built-in digits, 100 images");
-    let title = harness.the_run().title();
+    let title = harness.the_run().config.title();
     let [title, figure] = [title.as_str(), "99.00 %"].map(|label| harness.rect(label));
     assert!(
         title.bottom() <= figure.top(),

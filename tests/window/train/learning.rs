@@ -505,13 +505,13 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
         }))));
         assert_eq!(app.train.data_classes(&app.ctx).len(), 10, "not known yet");
         app.poll();
-        assert!(app.is_looking_at_data());
+        assert!(app.train.is_looking_at_data(&app.ctx, &app.my_digits));
     };
     let image = Image::new(std::array::from_fn(|place| (place % 251) as u8));
     let shapes = class_folders(&["line", "ring", "star"], &image.to_png());
     choose(&mut app, &shapes);
     app.until(|app| app.train.samples(&app.ctx).is_some());
-    assert!(!app.is_looking_at_data());
+    assert!(!app.train.is_looking_at_data(&app.ctx, &app.my_digits));
     assert_eq!(
         app.train.data_classes(&app.ctx).names().collect::<Vec<_>>(),
         ["line", "ring", "star"]
@@ -526,7 +526,10 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
         "{}",
         said.message.what
     );
-    assert!(!app.is_looking_at_data() && app.train.samples(&app.ctx).is_none());
+    assert!(
+        !app.train.is_looking_at_data(&app.ctx, &app.my_digits)
+            && app.train.samples(&app.ctx).is_none()
+    );
     // Once it is mended, it can be trained on.
     for name in ["line", "ring"] {
         std::fs::write(damaged.path().join(name).join("1.png"), image.to_png()).unwrap();

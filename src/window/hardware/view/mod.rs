@@ -74,7 +74,7 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The machine that is trained on, and the button for another one: above what scrolls, where it is
 /// always in view.
 fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let other = app.ctx.other_machine();
+    let other = app.ctx.other_machine.as_ref();
     let title = other.map_or("This machine".to_owned(), |machine| {
         format!("Training on {}", visible::label(machine.host.name()))
     });
@@ -95,7 +95,7 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// What was sent to the other machine, if one is in use, and what this machine has.
 fn parts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(machine) = app.ctx.other_machine() {
+    if let Some(machine) = app.ctx.other_machine.as_ref() {
         other_machine::sent(ui, app, machine.host.name(), actions);
         ui.add_space(style::GAP);
         ui.heading("This machine");

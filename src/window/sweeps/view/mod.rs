@@ -9,7 +9,7 @@ mod table;
 
 use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, UiBuilder, Vec2, vec2};
 
-use crate::sweep::{SweepEntry, Trial};
+use crate::sweep::SweepEntry;
 use crate::text::format::percent;
 use crate::text::visible;
 use crate::window::shell::help::{self, Topic};
@@ -99,7 +99,14 @@ pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Act
                 .on_hover_text("Writes all trials to a CSV file")
                 .pushes(actions, || SweepAction::SaveTable);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(RichText::new(sweep.title()).size(17.0).strong()).truncate());
+                ui.add(
+                    Label::new(
+                        RichText::new(sweep.definition.base.title())
+                            .size(17.0)
+                            .strong(),
+                    )
+                    .truncate(),
+                );
             });
         });
     });
@@ -168,7 +175,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
                 .accuracy()
                 .map(|accuracy| format!(": {} validation accuracy", percent(accuracy, 2)));
             ui.strong(format!("{which}{}", accuracy.unwrap_or_default()));
-            ui.label(format!("with {}", values(sweep, trial)));
+            ui.label(format!("with {}", sweep.values(trial)));
         }
     });
     ui.horizontal_wrapped(|ui| {
@@ -194,16 +201,6 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
         test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || SweepAction::Test);
     });
-}
-
-/// "learning rate 0.003, batch size 64".
-fn values(sweep: &SweepView, trial: &Trial) -> String {
-    let each = sweep.definition.space.iter().zip(&trial.values);
-    each.map(|(dimension, value)| {
-        format!("{} {value}", dimension.setting.row().label.to_lowercase())
-    })
-    .collect::<Vec<_>>()
-    .join(", ")
 }
 
 /// From this size on, in points, everything is shown at once.

@@ -3,7 +3,6 @@
 
 use crate::bench::step_config_of;
 use crate::data::validation_size;
-use crate::notices::harder_data_note;
 use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, StepConfig, Workload};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
@@ -19,17 +18,16 @@ impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to
     /// estimate it from: "40 s".
     pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
-        let rate = match self.ctx.other_machine() {
-            // Nothing else was measured there.
-            Some(_) => self.models.rate_of_runs(&self.ctx, config)?,
-            None => self
-                .models
-                .rate_of_runs(&self.ctx, config)
-                .or_else(|| self.machine.measured_rate(&self.ctx, config))
-                .or_else(|| self.machine.benchmarked_rate(&self.ctx, config))
-                .or_else(|| self.ctx.preset_rate(config))?,
-        };
-        self.train.total_time(&self.ctx, config, rate)
+        let ctx = &self.ctx;
+        let mut rate = self.models.rate_of_runs(ctx, config);
+        // On another machine nothing else was measured.
+        if ctx.other_machine.is_none() {
+            rate = rate
+                .or_else(|| self.machine.measured_rate(ctx, config))
+                .or_else(|| self.machine.benchmarked_rate(ctx, config))
+                .or_else(|| ctx.preset_rate(config));
+        }
+        self.train.total_time(ctx, config, rate?)
     }
 }
 
@@ -50,26 +48,22 @@ impl Models {
     /// The throughput of the newest run with the same work for each image, on the same device; in
     /// images per second.
     fn rate_of_runs(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
-        let step_config = ctx.step_config(config);
+        let StepConfig {
+            device,
+            precision,
+            threads,
+            ..
+        } = ctx.step_config(config);
         let machine = ctx.machine().in_words();
-        let runs = self
-            .runs
-            .iter()
-            .flatten()
-            .filter_map(|entry| entry.summary.as_ref().ok());
-        let mut found = runs.filter(|run| run.machine == machine).filter(|run| {
+        let mut runs = self.readable();
+        let found = runs.find(|run| {
             let plan = &run.plan;
-            same_work(&run.config, config)
-                && (plan.device, plan.precision, plan.threads)
-                    == (
-                        step_config.device,
-                        step_config.precision,
-                        step_config.threads,
-                    )
+            run.machine == machine
+                && same_work(&run.config, config)
+                && (plan.device, plan.precision, plan.threads) == (device, precision, threads)
+                && run.images_per_second > 0.0
         });
-        found
-            .find(|run| run.images_per_second > 0.0)
-            .map(|run| run.images_per_second)
+        found.map(|run| run.images_per_second)
     }
 }
 
@@ -151,12 +145,7 @@ impl Ctx {
         config
     }
 
-    /// The same for the chosen data.
-    pub fn harder_data_note(&self) -> Option<String> {
-        harder_data_note(&self.config.data)
-    }
-
-    fn step_config(&self, config: &RunConfig) -> StepConfig {
+    pub fn step_config(&self, config: &RunConfig) -> StepConfig {
         StepConfig {
             device: self.device_for(config.device, config.precision),
             ..step_config_of(config)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::problem::{Explain, Message};
 use crate::run_config::{CnnLayers, Kind, RunConfig, Setting};
-use crate::window::{App, Ctx, Train};
+use crate::window::{App, Ctx, MyDigitsView, Train};
 
 /// The configuration with this text as the setting's value; `None` if the text is not such a value.
 fn typed(setting: Setting, text: &str, config: &RunConfig) -> Option<RunConfig> {
@@ -32,101 +32,104 @@ pub struct ValidationError {
 #[derive(Clone, Debug, Default)]
 pub struct Form(BTreeMap<Setting, String>);
 
-impl Form {
-    /// Forgets what was typed: every value comes from elsewhere now.
-    pub fn clear(&mut self) {
-        self.0.clear();
+impl Train {
+    /// Takes these settings for the next run.
+    pub fn configure(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, config: RunConfig) {
+        self.setting_chosen();
+        let before = std::mem::replace(&mut ctx.config, config);
+        let now = &mut ctx.config;
+        // Widths and layers belong to a model: another one has its own.
+        if before.model != now.model {
+            if before.widths == now.widths {
+                now.widths = None;
+                self.form.0.remove(&Setting::Widths);
+            }
+            if before.layers == now.layers {
+                now.layers = None;
+                self.form.0.remove(&Setting::Layers);
+            }
+        }
+        // Weights belong to a network: another one starts from chance.
+        if (before.network(), before.activation) != (now.network(), now.activation)
+            && before.initial_weights == now.initial_weights
+        {
+            now.initial_weights = None;
+        }
+        if now.initial_weights.is_none()
+            && let Some(rate) = ctx.settings.former_learning_rate.take()
+            && now.learning_rate == before.learning_rate
+        {
+            now.learning_rate = rate;
+        }
+        now.preset = now.matching_preset();
+        if before.data != now.data || self.data_problem(ctx, mine).is_some() {
+            ctx.check_data();
+        }
+    }
+
+    /// Takes all of these settings, whatever was typed.
+    pub fn take_settings(&mut self, ctx: &mut Ctx, config: RunConfig) {
+        self.form.0.clear();
+        ctx.settings.former_learning_rate = None;
+        ctx.config = config;
+    }
+
+    pub fn type_text(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, of: Setting, text: String) {
+        self.setting_chosen();
+        if of == Setting::LearningRate {
+            ctx.settings.former_learning_rate = None;
+        }
+        match typed(of, &text, &ctx.config) {
+            Some(config) if matches!(of, Setting::Widths | Setting::Layers) => {
+                self.configure(ctx, mine, config);
+            }
+            Some(config) => ctx.config = config,
+            None => {}
+        }
+        self.form.0.insert(of, text);
+    }
+
+    /// Everything that keeps the configuration from being run; empty means Start works.
+    pub fn validation_errors(&self, ctx: &Ctx, mine: &MyDigitsView) -> Vec<ValidationError> {
+        let config = &ctx.config;
+        let mut errors = Vec::new();
+        for (&setting, text) in &self.form.0 {
+            let message = match (setting, typed(setting, text, config)) {
+                (_, Some(_)) => None,
+                (Setting::Widths, None) => Some(Message::not_widths(text, config.model)),
+                (Setting::Layers, None) => {
+                    let wrong = text.parse::<CnnLayers>().err();
+                    wrong.map(|wrong| Message::not_layers(&wrong))
+                }
+                (_, None) => {
+                    let range = setting.row().range;
+                    range.map(|range| Message::not_a_number(text, &range))
+                }
+            };
+            errors.extend(message.map(|message| ValidationError {
+                setting: Some(setting),
+                message,
+            }));
+        }
+        errors.extend(self.data_problem(ctx, mine).map(|problem| ValidationError {
+            setting: Some(Setting::Data),
+            message: problem.message(),
+        }));
+        for problem in self.config_problems(ctx) {
+            let setting = problem.setting();
+            if errors.iter().all(|known| known.setting != setting) {
+                let message = problem.message();
+                errors.push(ValidationError { setting, message });
+            }
+        }
+        errors
     }
 }
 
 impl App {
-    /// Takes these settings for the next run.
-    pub(in crate::window) fn configure(&mut self, config: RunConfig) {
-        self.train.setting_chosen();
-        let before = std::mem::replace(&mut self.ctx.config, config);
-        // Widths and layers belong to a model: another one has its own.
-        if before.model != self.ctx.config.model {
-            if before.widths == self.ctx.config.widths {
-                self.ctx.config.widths = None;
-                self.train.form.0.remove(&Setting::Widths);
-            }
-            if before.layers == self.ctx.config.layers {
-                self.ctx.config.layers = None;
-                self.train.form.0.remove(&Setting::Layers);
-            }
-        }
-        // Weights belong to a network: another one starts from chance.
-        if (before.network(), before.activation)
-            != (self.ctx.config.network(), self.ctx.config.activation)
-            && before.initial_weights == self.ctx.config.initial_weights
-        {
-            self.ctx.config.initial_weights = None;
-        }
-        if self.ctx.config.initial_weights.is_none()
-            && let Some(rate) = self.ctx.settings.former_learning_rate.take()
-            && self.ctx.config.learning_rate == before.learning_rate
-        {
-            self.ctx.config.learning_rate = rate;
-        }
-        self.ctx.config.preset = self.ctx.config.matching_preset();
-        if before.data != self.ctx.config.data || self.data_problem().is_some() {
-            self.ctx.check_data();
-        }
-    }
-
-    pub fn type_text(&mut self, setting: Setting, text: String) {
-        if setting == Setting::LearningRate {
-            self.ctx.settings.former_learning_rate = None;
-        }
-        match typed(setting, &text, &self.ctx.config) {
-            Some(config) if matches!(setting, Setting::Widths | Setting::Layers) => {
-                self.configure(config);
-            }
-            Some(config) => self.ctx.config = config,
-            None => {}
-        }
-        self.train.form.0.insert(setting, text);
-    }
-
     /// Everything that keeps the configuration from being run; empty means Start works.
     pub fn validation_errors(&self) -> Vec<ValidationError> {
-        let unreadable = self
-            .train
-            .form
-            .0
-            .iter()
-            .filter(|(setting, text)| typed(**setting, text, &self.ctx.config).is_none());
-        let unreadable = unreadable.filter_map(|(&setting, text)| {
-            let message = match setting {
-                Setting::Widths => Message::not_widths(text, self.ctx.config.model),
-                Setting::Layers => Message::not_layers(&text.parse::<CnnLayers>().err()?),
-                _ => Message::not_a_number(text, &setting.row().range?),
-            };
-            Some(ValidationError {
-                setting: Some(setting),
-                message,
-            })
-        });
-        let mut validation_errors: Vec<ValidationError> = unreadable.collect();
-        if let Some(problem) = self.data_problem() {
-            validation_errors.push(ValidationError {
-                setting: Some(Setting::Data),
-                message: problem.message(),
-            });
-        }
-        for problem in self.config_problems() {
-            let setting = problem.setting();
-            if validation_errors
-                .iter()
-                .all(|known| known.setting != setting)
-            {
-                validation_errors.push(ValidationError {
-                    setting,
-                    message: problem.message(),
-                });
-            }
-        }
-        validation_errors
+        self.train.validation_errors(&self.ctx, &self.my_digits)
     }
 }
 
@@ -138,11 +141,7 @@ impl Train {
             typed(setting, text, &ctx.config)
                 .is_none_or(|config| setting.field_text(&config) == shown)
         };
-        self.form
-            .0
-            .get(&setting)
-            .filter(holds)
-            .cloned()
-            .unwrap_or(shown)
+        let text = self.form.0.get(&setting).filter(holds);
+        text.cloned().unwrap_or(shown)
     }
 }

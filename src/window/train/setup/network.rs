@@ -3,7 +3,7 @@
 use crate::data::validation_size;
 use crate::nn::{Layer, layers};
 use crate::run_config::{Activation, Initialization, Network, RunConfig};
-use crate::text::format::grouped;
+use crate::text::format::{count, grouped};
 use crate::window::App;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,56 +21,38 @@ pub struct Block {
 pub fn blocks(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for layer in layers(network, activation, classes) {
-        let parameters: usize = layer
-            .parameters()
-            .iter()
-            .filter(|spec| spec.role.is_trainable())
-            .map(|spec| spec.shape.iter().product::<usize>())
-            .sum();
-        let parameters = parameters as u64;
-        match described(&layer) {
-            Described::Block(name, details) => {
-                // Parameters of equal blocks may differ where sizes change.
-                let equal = blocks
-                    .last_mut()
-                    .filter(|last| last.name == name && last.details == details);
-                match equal {
-                    Some(last) => {
-                        (last.repeats, last.parameters) =
-                            (last.repeats + 1, last.parameters + parameters);
-                    }
-                    None => blocks.push(Block {
-                        name,
-                        details,
-                        parameters,
-                        repeats: 1,
-                    }),
-                }
+        let trainable = layer.parameters().into_iter();
+        let trainable = trainable.filter(|spec| spec.role.is_trainable());
+        let sizes = trainable.map(|spec| spec.shape.iter().product::<usize>());
+        let parameters = sizes.sum::<usize>() as u64;
+        let (name, details) = described(&layer);
+        match (name, blocks.last_mut()) {
+            (None, Some(last)) => {
+                last.details.extend(details);
+                last.parameters += parameters;
             }
-            Described::Part(detail) => {
-                if let Some(last) = blocks.last_mut() {
-                    last.details.extend(detail);
-                    last.parameters += parameters;
-                }
+            (None, None) => {}
+            // Parameters of equal blocks may differ where sizes change.
+            (Some(name), Some(last)) if last.name == name && last.details == details => {
+                last.repeats += 1;
+                last.parameters += parameters;
             }
+            (Some(name), _) => blocks.push(Block {
+                name,
+                details,
+                parameters,
+                repeats: 1,
+            }),
         }
     }
     blocks
 }
 
-enum Described {
-    Block(&'static str, Vec<String>),
-    /// Belongs to the block before.
-    Part(Vec<String>),
-}
-
-fn described(layer: &Layer) -> Described {
-    let followed_by = |activation: &Option<Activation>| {
-        activation
-            .as_ref()
-            .map(|activation| activation.label().to_owned())
-    };
-    match layer {
+/// What a layer is, if it is not a part of the block before, and its details.
+fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
+    let mut details = Vec::new();
+    let mut detail = |text: &str| details.push(text.to_owned());
+    let (name, activation) = match layer {
         Layer::Conv {
             outputs,
             kernel,
@@ -78,33 +60,34 @@ fn described(layer: &Layer) -> Described {
             activation,
             ..
         } => {
-            let size = format!("{outputs} kernels, {0} × {0}", kernel.size);
-            let pooling = pool.then(|| "2 × 2 max pooling".to_owned());
-            let details = std::iter::once(size).chain(pooling);
-            Described::Block(
-                "Convolution",
-                details.chain(followed_by(activation)).collect(),
-            )
+            detail(&format!("{outputs} kernels, {0} × {0}", kernel.size));
+            if *pool {
+                detail("2 × 2 max pooling");
+            }
+            (Some("Convolution"), *activation)
         }
         Layer::Residual {
             body, activation, ..
         } => {
-            let attention = body
-                .iter()
-                .any(|layer| matches!(layer, Layer::Attention { .. }));
+            let attends = |layer: &Layer| matches!(layer, Layer::Attention { .. });
             let channels = body.iter().find_map(|layer| match layer {
-                Layer::Conv { outputs, .. } => Some(format!("{outputs} channels")),
+                Layer::Conv { outputs, .. } => Some(*outputs),
                 _ => None,
             });
-            match (attention, channels) {
-                (true, _) => Described::Block("Self-attention", vec!["residual".to_owned()]),
-                (false, Some(channels)) => Described::Block(
-                    "Residual block",
-                    std::iter::once(channels)
-                        .chain(followed_by(activation))
-                        .collect(),
-                ),
-                (false, None) => Described::Block("Feed-forward", vec!["residual".to_owned()]),
+            match channels {
+                Some(channels) if !body.iter().any(attends) => {
+                    detail(&format!("{channels} channels"));
+                    (Some("Residual block"), *activation)
+                }
+                _ => {
+                    detail("residual");
+                    let name = if body.iter().any(attends) {
+                        "Self-attention"
+                    } else {
+                        "Feed-forward"
+                    };
+                    (Some(name), None)
+                }
             }
         }
         Layer::Linear {
@@ -113,83 +96,31 @@ fn described(layer: &Layer) -> Described {
             activation,
             ..
         } => {
-            let size = [format!(
-                "{} to {} features",
-                grouped(*inputs as u64),
-                grouped(*outputs as u64)
-            )];
-            Described::Block(
-                "Linear",
-                size.into_iter().chain(followed_by(activation)).collect(),
-            )
+            let [inputs, outputs] = [inputs, outputs].map(|&size| grouped(size as u64));
+            detail(&format!("{inputs} to {outputs} features"));
+            (Some("Linear"), *activation)
         }
-        Layer::BatchNorm { activation, .. } => Described::Part(
-            std::iter::once("batch norm".to_owned())
-                .chain(followed_by(activation))
-                .collect(),
-        ),
-        Layer::Activation(activation) => Described::Part(vec![activation.label().to_owned()]),
-        Layer::GlobalAveragePool => Described::Part(vec!["mean over all places".to_owned()]),
-        Layer::Dropout(share) => Described::Part(vec![format!("dropout {:.0} %", share * 100.0)]),
+        Layer::BatchNorm { activation, .. } => {
+            detail("batch norm");
+            (None, *activation)
+        }
+        Layer::Activation(activation) => (None, Some(*activation)),
+        Layer::GlobalAveragePool => {
+            detail("mean over all places");
+            (None, None)
+        }
+        Layer::Dropout(share) => {
+            detail(&format!("dropout {:.0} %", share * 100.0));
+            (None, None)
+        }
         Layer::Tokens
         | Layer::Positions { .. }
         | Layer::LayerNorm { .. }
         | Layer::Attention { .. }
-        | Layer::Flatten => Described::Part(Vec::new()),
-    }
-}
-
-impl App {
-    /// What the next run will do: "12 epochs over 55,000 images, 128 images a step: 5,160 steps.",
-    /// and how long that takes. With settings that cannot be trained, what is wrong with them.
-    pub fn run_outline(&self) -> Vec<String> {
-        let obstacles = self.validation_errors();
-        if !obstacles.is_empty() {
-            let intro =
-                "What the run does is shown here once its settings are corrected:".to_owned();
-            return std::iter::once(intro)
-                .chain(obstacles.into_iter().map(|obstacle| obstacle.message.what))
-                .collect();
-        }
-        let config = &self.ctx.config;
-        let mut lines = Vec::new();
-        lines.extend(initialization_outline(config));
-        let epochs = if config.epochs == 1 {
-            "1 epoch".to_owned()
-        } else {
-            format!("{} epochs", grouped(u64::from(config.epochs)))
-        };
-        if let Some((train, test)) = self.train.images(&self.ctx) {
-            let held_out = validation_size(train);
-            let learned_from = train - held_out;
-            let step = u64::from(config.batch_size.max(1)) * u64::from(config.accumulation.max(1));
-            let steps = learned_from.div_ceil(step) * u64::from(config.epochs);
-            lines.push(format!(
-                "{epochs} over {} images, {} images a step: {} steps.",
-                grouped(learned_from),
-                grouped(step),
-                grouped(steps)
-            ));
-            lines.push(format!(
-                "{} held-out images measure it after each epoch, {} test images once at the end.",
-                grouped(held_out),
-                grouped(test)
-            ));
-        } else {
-            lines.push(format!(
-                "{epochs}, {} images a step.",
-                grouped(u64::from(config.batch_size))
-            ));
-        }
-        lines.push(match self.expected_time(config) {
-            Some(time) => format!("About {time} on this machine."),
-            None => {
-                "How long it takes on this machine is known after a benchmark, or a run with the same network, batch size and augmentation."
-                    .to_owned()
-            }
-        });
-        lines
-    }
+        | Layer::Flatten => (None, None),
+    };
+    details.extend(activation.map(|activation| activation.label().to_owned()));
+    (name, details)
 }
 
 /// The phase before the first step, where there is one.
@@ -208,4 +139,45 @@ fn initialization_outline(config: &RunConfig) -> Option<String> {
     Some(format!(
         "Before the first step, statistics of the training images: {first}."
     ))
+}
+
+impl App {
+    /// What the next run will do: "12 epochs over 55,000 images, 128 images a step: 5,160 steps.",
+    /// and how long that takes. With settings that cannot be trained, what is wrong with them.
+    pub fn run_outline(&self) -> Vec<String> {
+        let obstacles = self.validation_errors();
+        if !obstacles.is_empty() {
+            let intro = "What the run does is shown here once its settings are corrected:";
+            let obstacles = obstacles.into_iter().map(|obstacle| obstacle.message.what);
+            return std::iter::once(intro.to_owned()).chain(obstacles).collect();
+        }
+        let config = &self.ctx.config;
+        let epochs = count(config.epochs.into(), "epoch");
+        let mut lines = Vec::from_iter(initialization_outline(config));
+        if let Some((train, test)) = self.train.images(&self.ctx) {
+            let held_out = validation_size(train);
+            let learned_from = train - held_out;
+            let step = u64::from(config.batch_size.max(1)) * u64::from(config.accumulation.max(1));
+            let steps = learned_from.div_ceil(step) * u64::from(config.epochs);
+            let [learned_from, step, steps, held_out, test] =
+                [learned_from, step, steps, held_out, test].map(grouped);
+            lines.push(format!(
+                "{epochs} over {learned_from} images, {step} images a step: {steps} steps."
+            ));
+            lines.push(format!(
+                "{held_out} held-out images measure it after each epoch, {test} test images once at the end."
+            ));
+        } else {
+            let size = grouped(u64::from(config.batch_size));
+            lines.push(format!("{epochs}, {size} images a step."));
+        }
+        lines.push(match self.expected_time(config) {
+            Some(time) => format!("About {time} on this machine."),
+            None => {
+                "How long it takes on this machine is known after a benchmark, or a run with the same network, batch size and augmentation."
+                    .to_owned()
+            }
+        });
+        lines
+    }
 }

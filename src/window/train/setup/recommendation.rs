@@ -1,9 +1,10 @@
 //! What is possible and recommended on this machine, and starting the discovery of hardware, data
 //! and models.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::data::{builtin, validation_size};
+use crate::data::{Found, builtin, validation_size};
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{
     ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig, Setting,
@@ -13,35 +14,9 @@ use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
 use crate::window::{App, Ctx, Machine, Train};
 
 impl App {
-    /// All problems of the configuration, including those specific to this machine.
-    pub fn config_problems(&self) -> Vec<ConfigProblem> {
-        let mut problems = self.ctx.config.problems();
-        problems.extend(too_many_parameters(&self.ctx.config));
-        let device = self.ctx.config.device;
-        problems.extend(
-            self.why_not_device(device)
-                .map(|reason| ConfigProblem::DeviceUnavailable { device, reason }),
-        );
-        if let Some(given) = self.ctx.config.memory_limit
-            && let Some((train, test)) = self.train.images(&self.ctx)
-        {
-            let needed = memory_needed(&self.ctx.config, train, test).div_ceil(1 << 20);
-            if needed > u64::from(given) && given > 0 {
-                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
-            }
-        }
-        let precision = self.ctx.config.precision;
-        problems.extend(
-            self.ctx
-                .why_not_precision(precision)
-                .map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
-        );
-        problems
-    }
-
     /// Starts the discovery of hardware, data and runs in the background; later calls do nothing.
     pub fn start_discovery(&mut self) {
-        if std::mem::replace(&mut self.machine.discovery_started, true) {
+        if std::mem::replace(&mut self.ctx.discovery_started, true) {
             return;
         }
         self.train.has_network = (self.ctx.deps.has_network)();
@@ -51,8 +26,9 @@ impl App {
         self.ctx.background.run(
             move || crate::bench::latest(&benchmarks),
             |app, latest| {
-                if let (None, Some((report, saved))) = (&app.machine.benchmark.last, latest) {
-                    app.machine.benchmark.last = Some((report, Some(saved)));
+                let last = &mut app.machine.benchmark.last;
+                if let (None, Some((report, saved))) = (&last, latest) {
+                    *last = Some((report, Some(saved)));
                 }
             },
         );
@@ -68,62 +44,62 @@ impl App {
 impl Machine {
     /// What this precision means on this machine, if there is something to say.
     pub fn precision_note(&self, ctx: &Ctx, precision: Precision) -> Option<String> {
-        let cost = self
-            .benchmark
-            .last
-            .as_ref()
-            .and_then(|(report, _)| report.step_cost(precision));
-        precision_note(
-            precision,
-            ctx.device_for(ctx.config.device, precision),
-            &ctx.machine(),
-            cost,
-        )
+        let report = self.benchmark.last.as_ref().map(|(report, _)| report);
+        let cost = report.and_then(|report| report.step_cost(precision));
+        let device = ctx.device_for(ctx.config.device, precision);
+        precision_note(precision, device, &ctx.machine(), cost)
     }
 }
 
 impl Train {
+    /// All problems of the configuration, including those specific to this machine.
+    pub fn config_problems(&self, ctx: &Ctx) -> Vec<ConfigProblem> {
+        let config = &ctx.config;
+        let mut problems = config.problems();
+        problems.extend(too_many_parameters(config));
+        let (device, precision) = (config.device, config.precision);
+        let unavailable = ctx.why_not_device(device);
+        problems
+            .extend(unavailable.map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
+        if let Some(given) = config.memory_limit
+            && let Some((train, test)) = self.images(ctx)
+        {
+            let needed = memory_needed(config, train, test).div_ceil(1 << 20);
+            if needed > u64::from(given) && given > 0 {
+                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
+            }
+        }
+        let unavailable = ctx.why_not_precision(precision);
+        problems.extend(
+            unavailable.map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
+        );
+        problems
+    }
+
     /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MiB of memory;
     /// 22.2 GiB free." The flag is false if it does not fit.
     pub fn expected_memory(&self, ctx: &Ctx) -> Option<(String, bool)> {
-        let (needed, hardware) = (
-            self.memory_needed(ctx, &ctx.config)?,
-            ctx.hardware.as_ref()?,
-        );
-        if let Some(gpu) = hardware
-            .gpus
-            .first()
-            .filter(|_| ctx.trains_on_gpu(&ctx.config))
-        {
-            let fits = needed <= gpu.memory_free;
-            let short = if fits {
-                ""
-            } else {
-                ": choose a smaller model or batch size, or batches will be split into micro-batches"
-            };
-            let words = format!(
-                "Needs about {} of GPU memory; {} of {} free{short}.",
-                memory(needed),
-                memory(gpu.memory_free),
-                memory(gpu.memory_total)
-            );
-            return Some((words, fits));
-        }
-        let free = hardware.memory_available;
+        let needed = self.memory_needed(ctx, &ctx.config)?;
+        let hardware = ctx.hardware.as_ref()?;
+        let mut gpus = hardware.gpus.iter();
+        let gpu = gpus.next().filter(|_| ctx.trains_on_gpu(&ctx.config));
+        let free = gpu.map_or(hardware.memory_available, |gpu| gpu.memory_free);
         let fits = needed <= free;
-        let short = if fits {
-            ""
-        } else {
-            ": close other programs or choose a smaller model"
+        let short = match gpu {
+            _ if fits => "",
+            Some(_) => {
+                ": choose a smaller model or batch size, or batches will be split into micro-batches"
+            }
+            None => ": close other programs or choose a smaller model",
         };
-        Some((
-            format!(
-                "Needs about {} of memory; {} free{short}.",
-                memory(needed),
-                memory(free)
-            ),
-            fits,
-        ))
+        let (needed, free) = (memory(needed), memory(free));
+        let words = match gpu.map(|gpu| memory(gpu.memory_total)) {
+            Some(total) => {
+                format!("Needs about {needed} of GPU memory; {free} of {total} free{short}.")
+            }
+            None => format!("Needs about {needed} of memory; {free} free{short}."),
+        };
+        Some((words, fits))
     }
 
     /// Estimated bytes of memory of this run on its device, if its data set is known.
@@ -145,28 +121,30 @@ impl Train {
     /// Training and test images of the data set, if it is known.
     pub fn images(&self, ctx: &Ctx) -> Option<(u64, u64)> {
         let sources = ctx.config.data.sources();
-        let mut known = Vec::new();
+        let (mut others, mut generated, mut first_test) = (0, 0, None);
         for source in sources {
-            known.push(match source {
-                // Counted below.
-                DataSource::Builtin => (0, builtin::TEST_IMAGES as u64),
-                source => {
-                    let found = self
-                        .found
-                        .iter()
-                        .flatten()
-                        .find(|found| ctx.source_of(found) == *source)?;
-                    (found.train_images, found.test_images)
-                }
-            });
+            let test = if *source == DataSource::Builtin {
+                generated += 1;
+                builtin::TEST_IMAGES as u64
+            } else {
+                let found = self.found_as(ctx, source)?;
+                others += found.train_images;
+                found.test_images
+            };
+            first_test.get_or_insert(test);
         }
-        let others: u64 = known.iter().map(|(train, _)| train).sum();
-        let generated = sources
-            .iter()
-            .filter(|source| **source == DataSource::Builtin)
-            .count();
         let train = others + (generated * builtin::training_images(others as usize)) as u64;
-        Some((train, known.first()?.1))
+        Some((train, first_test?))
+    }
+
+    /// What was found of this source of data.
+    pub fn found_as(&self, ctx: &Ctx, source: &DataSource) -> Option<&Found> {
+        let mut found = self.found.iter().flatten();
+        found.find(|found| ctx.source_of(found) == *source)
+    }
+
+    pub fn found_set(&self, set: NamedSet) -> Option<&Found> {
+        self.found.iter().flatten().find(|found| found.set == set)
     }
 
     /// The configuration recommended for this machine and the reason, once the hardware is known.
@@ -179,11 +157,7 @@ impl Train {
     /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
     /// recognize drawings.
     pub fn mnist_and_builtin(&self, ctx: &Ctx) -> Option<DataSpec> {
-        let mnist = self
-            .found
-            .iter()
-            .flatten()
-            .find(|found| found.set == NamedSet::Mnist)?;
+        let mnist = self.found_set(NamedSet::Mnist)?;
         Some(DataSpec::with_builtin(ctx.source_of(mnist)))
     }
 
@@ -206,23 +180,17 @@ impl Ctx {
 
     /// What this value of a field means on this machine, where it is valid but hardly meant.
     pub fn field_note(&self, setting: Setting) -> Option<String> {
-        let (threads, cores) = (
-            self.config.threads?,
-            self.hardware.as_ref()?.cpu.usable_cores,
-        );
-        let too_many = setting == Setting::Threads
-            && threads > cores
-            && Setting::Threads.row().range?.contains(threads.into());
+        let cores = self.hardware.as_ref()?.cpu.usable_cores;
+        let threads = self.config.threads.filter(|threads| *threads > cores)?;
+        let too_many = setting == Setting::Threads && setting.row().range?.contains(threads.into());
         too_many.then(|| {
             format!("This machine has {cores} cores: more threads than that make training slower.")
         })
     }
 
     pub fn probe(&self) {
-        let (probe, folder) = (
-            Arc::clone(&self.deps.probe),
-            self.settings.cuda_folder.clone(),
-        );
+        let probe = Arc::clone(&self.deps.probe);
+        let folder = self.settings.cuda_folder.clone();
         self.background.run(
             move || (probe(folder.as_deref()), folder),
             |app, (hardware, folder)| {
@@ -239,14 +207,13 @@ impl Ctx {
     }
 
     pub fn find_data(&self) {
-        let folders: Vec<_> = self
+        let folders = self
             .deps
             .paths
             .data
             .iter()
-            .chain(&self.settings.data_folders)
-            .cloned()
-            .collect();
+            .chain(&self.settings.data_folders);
+        let folders: Vec<_> = folders.cloned().collect();
         self.background.run(
             move || crate::data::find(&folders),
             |app, found| {
@@ -257,14 +224,10 @@ impl Ctx {
     }
 
     /// This machine's hardware; a default with only a CPU until it is known.
-    pub fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
-        let hardware = self
-            .other_machine()
-            .map(|machine| &machine.hardware)
-            .or(self.hardware.as_ref());
-        hardware.map_or_else(
-            || std::borrow::Cow::Owned(Hardware::default()),
-            std::borrow::Cow::Borrowed,
-        )
+    pub fn machine(&self) -> Cow<'_, Hardware> {
+        let other = self.other_machine.as_ref();
+        let known = other.map(|machine| &machine.hardware);
+        let known = known.or(self.hardware.as_ref());
+        known.map_or_else(|| Cow::Owned(Hardware::default()), Cow::Borrowed)
     }
 }

@@ -9,7 +9,7 @@ use crate::records::{
 };
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
-use crate::window::{Activity, App, Ctx, JobOutcome, Train, WithoutResult};
+use crate::window::{Activity, App, Ctx, JobOutcome, MyDigitsView, Train, WithoutResult};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,7 @@ impl Search {
     /// The learning rate that was found.
     pub fn suggested(&self) -> Option<f64> {
         match &self.state {
-            SearchState::Done(SearchResult::LearningRate(finding)) => {
-                finding.suggestion.map(|suggestion| suggestion.rate)
-            }
+            SearchState::Done(SearchResult::LearningRate(found)) => Some(found.suggestion?.rate),
             _ => None,
         }
     }
@@ -93,9 +91,8 @@ impl Search {
 
     /// The batch size to recommend, once all were timed.
     pub fn recommended(&self) -> Option<u32> {
-        matches!(self.state, SearchState::Done(_))
-            .then(|| fastest_batch_size(&self.rows))
-            .flatten()
+        let is_done = matches!(self.state, SearchState::Done(_));
+        fastest_batch_size(&self.rows).filter(|_| is_done)
     }
 
     /// The batch sizes that are timed, the smallest first.
@@ -120,6 +117,17 @@ impl Search {
 impl App {
     /// Why there can be no such search now.
     pub fn why_not_search(&self, kind: SearchKind) -> Option<&'static str> {
+        self.train.why_not_search(&self.ctx, &self.my_digits, kind)
+    }
+}
+
+impl Train {
+    fn why_not_search(
+        &self,
+        ctx: &Ctx,
+        mine: &MyDigitsView,
+        kind: SearchKind,
+    ) -> Option<&'static str> {
         // What is searched for may be invalid.
         let sought = match kind {
             SearchKind::LearningRate => Setting::LearningRate,
@@ -127,64 +135,61 @@ impl App {
             SearchKind::Profile => Setting::Data,
         };
         let is_invalid = || {
-            let errors = self.validation_errors();
+            let errors = self.validation_errors(ctx, mine);
             errors.iter().any(|error| error.setting != Some(sought))
         };
-        if self.ctx.is_training() {
+        if ctx.is_training() {
             Some("Unavailable during training")
-        } else if self.ctx.is_sweeping() {
+        } else if ctx.is_sweeping() {
             Some("Unavailable while a sweep is in progress")
-        } else if self.ctx.jobs.doing(Activity::Benchmark).is_some() {
+        } else if ctx.jobs.doing(Activity::Benchmark).is_some() {
             Some("Unavailable while a benchmark is running")
-        } else if is_invalid() {
-            Some("Unavailable because a setting is invalid")
         } else {
-            None
+            is_invalid().then_some("Unavailable because a setting is invalid")
         }
     }
 
-    pub fn apply_to_search(&mut self, action: SearchAction) {
+    pub fn update_search(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, action: SearchAction) {
         match action {
-            SearchAction::Open(kind) => self.open_search(kind),
+            SearchAction::Open(kind) => {
+                if self.why_not_search(ctx, mine, kind).is_none() {
+                    self.open_search(ctx, kind);
+                }
+            }
             SearchAction::TypeAccuracy(text) => {
-                if let Some(search) = &mut self.train.search {
+                if let Some(search) = &mut self.search {
                     search.percent = text;
                 }
             }
-            SearchAction::Start => self.train.start_search(&mut self.ctx),
-            SearchAction::Cancel => self.train.cancel_search(&mut self.ctx),
+            SearchAction::Start => self.start_search(ctx),
+            SearchAction::Cancel => self.cancel_search(ctx),
             SearchAction::UseRate(rate) => {
-                self.train.setting_chosen();
-                self.type_text(Setting::LearningRate, plain(rate));
-                self.train.close_search(&mut self.ctx);
+                self.type_text(ctx, mine, Setting::LearningRate, plain(rate));
+                self.close_search(ctx);
             }
             SearchAction::UseBatchSize(row) => {
-                self.configure(RunConfig {
-                    batch_size: row.batch_size,
-                    learning_rate: row.learning_rate,
-                    ..self.ctx.config.clone()
-                });
-                self.train.close_search(&mut self.ctx);
+                let mut config = ctx.config.clone();
+                config.batch_size = row.batch_size;
+                config.learning_rate = row.learning_rate;
+                self.configure(ctx, mine, config);
+                self.close_search(ctx);
             }
-            SearchAction::Close => self.train.close_search(&mut self.ctx),
+            SearchAction::Close => self.close_search(ctx),
         }
     }
 
-    fn open_search(&mut self, kind: SearchKind) {
-        if self.why_not_search(kind).is_some() {
-            return;
-        }
-        self.train.close_search(&mut self.ctx);
-        self.train.search = Some(Search {
+    fn open_search(&mut self, ctx: &mut Ctx, kind: SearchKind) {
+        self.close_search(ctx);
+        self.search = Some(Search {
             kind,
-            config: self.ctx.with_device(&self.ctx.config),
+            config: ctx.with_device(&ctx.config),
             state: SearchState::Ready,
             steps: RateSearch::default(),
             percent: format!("{}", TARGET_ACCURACY * 100.0),
             rows: Vec::new(),
         });
         if kind != SearchKind::BatchSize {
-            self.train.start_search(&mut self.ctx);
+            self.start_search(ctx);
         }
     }
 }

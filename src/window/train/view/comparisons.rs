@@ -85,7 +85,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.link(busy)
             .pushes(actions, || Action::Show(benchmark.screen));
     }
-    if let Some(text) = app.first_guess() {
+    if let Some(text) = app
+        .machine
+        .first_guess(&app.ctx, app.train.training_images(&app.ctx))
+    {
         ui.label(style::hint(text));
     }
 }
@@ -155,7 +158,7 @@ fn step_configs(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Ac
         bar.show(ui, app.ctx.with_step_config(step_config), app, actions);
     }
     failures(ui, found);
-    if !app.has_other_devices() {
+    if !app.ctx.has_other_devices() {
         let alone = "No GPU available: only the CPU can be compared.";
         ui.label(style::hint(alone));
     }

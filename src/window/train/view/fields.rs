@@ -102,7 +102,7 @@ fn choice(
         _ => true,
     };
     let why_not = |name: &str| match setting {
-        Setting::Device => app.why_not_device(name.parse().ok()?),
+        Setting::Device => app.ctx.why_not_device(name.parse().ok()?),
         Setting::Precision => app.ctx.why_not_precision(name.parse().ok()?),
         _ => None,
     };
@@ -148,7 +148,8 @@ fn chosen_device(ui: &mut Ui, app: &App) {
         let device = device_name(device, true);
         let machine = app
             .ctx
-            .other_machine()
+            .other_machine
+            .as_ref()
             .map_or("this machine", |machine| machine.host.name());
         ui.label(style::hint(format!(
             "Automatic: uses {device} on {machine}."
@@ -161,11 +162,13 @@ pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
     let used = app
         .ctx
-        .other_machine()
+        .other_machine
+        .as_ref()
         .map(|machine| machine.host.to_string());
     let shown = app
         .ctx
-        .other_machine()
+        .other_machine
+        .as_ref()
         .map_or(HERE, |machine| machine.host.name())
         .to_owned();
     let why_not = app.ctx.why_not_move();

@@ -7,6 +7,7 @@ use eframe::egui::{
 };
 
 use super::descriptions;
+use crate::notices::harder_data_note;
 use crate::run_config::{Preset, RunConfig};
 use crate::text::format::{count, memory};
 use crate::window::{Action, App, Pushes as _, TrainAction, expected_accuracy, style};
@@ -84,7 +85,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
 }
 
 fn needs(ui: &mut Ui, app: &App) {
-    if let Some(note) = app.ctx.harder_data_note() {
+    if let Some(note) = harder_data_note(&app.ctx.config.data) {
         style::note(ui, note);
     }
     if app.ctx.config.preset.is_none() {

@@ -102,7 +102,9 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     );
     let Some(samples) = app.train.samples(&app.ctx) else {
         // Built-in digits are there at once.
-        if app.is_looking_at_data() && app.ctx.config.data != DataSpec::builtin() {
+        if app.train.is_looking_at_data(&app.ctx, &app.my_digits)
+            && app.ctx.config.data != DataSpec::builtin()
+        {
             ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
                 ui.label(style::hint("Looking at the images…"))
             });
