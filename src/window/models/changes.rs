@@ -191,7 +191,7 @@ impl Models {
     }
 
     pub fn restore_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
-        ctx.withdraw_offer(&ModelsAction::RestoreRun(folder.clone()).into());
+        ctx.withdraw_offer(ModelsAction::RestoreRun(folder.clone()));
         self.change(ctx, Change::Restore(folder));
     }
 
@@ -233,10 +233,11 @@ impl Ctx {
     }
 
     /// Takes back what was offered, since it is being done.
-    pub fn withdraw_offer(&mut self, action: &Action) {
+    pub fn withdraw_offer(&mut self, action: impl Into<Action>) {
+        let action = action.into();
         self.notices.retain(|notice| {
             let offer = notice.offer.as_ref();
-            offer.is_none_or(|offer| offer.action != *action)
+            offer.is_none_or(|offer| offer.action != action)
         });
     }
 }

@@ -309,14 +309,3 @@ impl App {
         }
     }
 }
-
-impl Ctx {
-    /// What notices offered is not there any more.
-    fn withdraw_offer(&mut self, offered: MyDigitsAction) {
-        let action = offered.into();
-        self.notices.retain(|notice| {
-            let offer = notice.offer.as_ref();
-            offer.is_none_or(|offer| offer.action != action)
-        });
-    }
-}

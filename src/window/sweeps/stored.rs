@@ -42,7 +42,7 @@ impl Ctx {
     }
 
     pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
-        self.withdraw_offer(&SweepAction::Restore(folder.clone()).into());
+        self.withdraw_offer(SweepAction::Restore(folder.clone()));
         let store = self.sweep_store();
         self.background.run_on(
             SharedFolder::Sweeps,
