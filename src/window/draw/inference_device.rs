@@ -28,52 +28,25 @@ impl App {
     /// The device that recognizes drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1
     /// ms)".
     pub fn device_summary(&self) -> String {
-        let training = self.train.run.as_ref().filter(|run| {
-            self.ctx
-                .model_in_use
-                .as_ref()
-                .is_some_and(|model| model.reference == ModelRef::Training(run.id))
-        });
-        if let Some(device) = training
-            .and_then(|run| run.plan.as_ref())
-            .map(|plan| plan.device)
-        {
-            return format!(
-                "Recognition on {}, the training device",
-                device_name(device, true)
-            );
+        let run = self.train.run.as_ref();
+        let training = run.filter(|run| self.ctx.is_in_use(&ModelRef::Training(run.id)));
+        if let Some(plan) = training.and_then(|run| run.plan.as_ref()) {
+            let device = device_name(plan.device, true);
+            return format!("Recognition on {device}, the training device");
         }
         let Some(report) = self.draw.inference_report(&self.ctx) else {
             return "Recognition on the CPU".to_owned();
         };
-        let figures = |wanted: &DeviceTrial| {
-            wanted
-                .outcome
-                .as_ref()
-                .ok()
-                .map(|figures| milliseconds(figures.median_microseconds))
-        };
-        let here = report
-            .trials
-            .iter()
-            .find(|trial| trial.device == report.device)
-            .and_then(figures);
-        let others = report
-            .trials
-            .iter()
-            .filter(|trial| trial.device != report.device);
-        let others: Vec<_> = others
-            .filter_map(|other| {
-                Some(format!(
-                    "{} {}",
-                    device_name(other.device, false),
-                    figures(other)?
-                ))
-            })
-            .collect();
         let mut line = format!("Recognition on {}", device_name(report.device, true));
-        if let Some(here) = here {
-            line += &format!(": {here}");
+        let mut others = Vec::new();
+        for DeviceTrial { device, outcome } in &report.trials {
+            let Ok(figures) = outcome else { continue };
+            let time = milliseconds(figures.median_microseconds);
+            if *device == report.device {
+                line += &format!(": {time}");
+            } else {
+                others.push(format!("{} {time}", device_name(*device, false)));
+            }
         }
         if !others.is_empty() {
             line += &format!(" ({})", others.join(", "));
@@ -159,24 +132,18 @@ impl App {
 impl Draw {
     /// The comparison of devices for the current model, once there is one.
     pub fn inference_report(&self, ctx: &Ctx) -> Option<&DeviceComparison> {
-        let model = &ctx.model_in_use.as_ref()?.reference;
-        self.inference
-            .report
-            .as_ref()
-            .filter(|report| report.model == *model)
+        let report = self.inference.report.as_ref();
+        report.filter(|report| ctx.is_in_use(&report.model))
     }
 
     /// Why devices that were tried are not used, a sentence each.
     pub fn inference_rejections(&self, ctx: &Ctx) -> Vec<String> {
-        let tried = self
-            .inference_report(ctx)
-            .map_or(&[][..], |report| &report.trials);
-        tried
-            .iter()
-            .filter_map(|trial| {
-                Some(Message::inference_rejection(trial.device, trial.outcome.as_ref().err()?).what)
-            })
-            .collect()
+        let report = self.inference_report(ctx);
+        report.map_or_else(Vec::new, |report| {
+            rejections(report)
+                .map(|(_, message)| message.what)
+                .collect()
+        })
     }
 
     /// A process that used a driver's device crashed: the engine does not move there again until
@@ -191,37 +158,29 @@ impl Draw {
         ctx: &mut Ctx,
         report: DeviceComparison,
     ) {
-        let known = |device| {
-            let last = self
-                .inference
-                .report
-                .iter()
-                .flat_map(|report| &report.trials);
-            last.filter(|trial| trial.device == device)
-                .any(|trial| trial.outcome.is_err())
-        };
-        let news: Vec<_> = report
-            .trials
-            .iter()
-            .filter_map(|trial| Some((trial.device, trial.outcome.as_ref().err()?)))
-            .filter(|(device, _)| !known(*device))
-            .map(|(device, flaw)| Message::inference_rejection(device, flaw))
-            .collect();
-        self.inference.report = Some(report);
-        for message in news {
-            ctx.show_notice(Severity::Info, message);
+        let known: Vec<_> = self.inference.report.iter().flat_map(rejections).collect();
+        for (device, message) in rejections(&report) {
+            if known.iter().all(|(other, _)| *other != device) {
+                ctx.show_notice(Severity::Info, message);
+            }
         }
+        self.inference.report = Some(report);
     }
+}
+
+/// Why devices that were tried are not used.
+fn rejections(report: &DeviceComparison) -> impl Iterator<Item = (DeviceChoice, Message)> {
+    report.trials.iter().filter_map(|trial| {
+        let flaw = trial.outcome.as_ref().err()?;
+        let message = Message::inference_rejection(trial.device, flaw);
+        Some((trial.device, message))
+    })
 }
 
 /// A device's measurements as the columns of a table: device, median time, 99th percentile, largest
 /// difference, agreement.
 pub fn inference_row(device: DeviceChoice, figures: &DeviceTiming) -> [String; 5] {
-    let DeviceTiming {
-        median_microseconds,
-        p99_microseconds,
-        agreement,
-    } = *figures;
+    let agreement = &figures.agreement;
     let (apart, alike) = match device {
         DeviceChoice::Cpu => ("–".to_owned(), "–".to_owned()),
         _ => (
@@ -231,8 +190,8 @@ pub fn inference_row(device: DeviceChoice, figures: &DeviceTiming) -> [String; 5
     };
     [
         device_name(device, false).to_owned(),
-        milliseconds(median_microseconds),
-        milliseconds(p99_microseconds),
+        milliseconds(figures.median_microseconds),
+        milliseconds(figures.p99_microseconds),
         apart,
         alike,
     ]

@@ -239,11 +239,7 @@ impl Draw {
     pub(in crate::window) fn reclassify(&mut self, ctx: &mut Ctx, run: JobId, elapsed: f32) {
         let interval = (self.reading(ctx).duration() * RECLASSIFY_REST)
             .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
-        let learning = ctx
-            .model_in_use
-            .as_ref()
-            .is_some_and(|model| model.reference == ModelRef::Training(run));
-        if learning
+        if ctx.is_in_use(&ModelRef::Training(run))
             && !self.is_canvas_empty(ctx)
             && !self.is_behind(ctx)
             && elapsed - self.classified_at >= interval

@@ -2,7 +2,7 @@
 
 use crate::problem::{Message, Problem};
 use crate::protocol::{Job, JobResult};
-use crate::records::{FineTuned, ModelRef};
+use crate::records::{FineTuned, ModelInfo, ModelRef};
 use crate::window::{
     Activity, Ctx, JobOutcome, MyDigitsAction, MyDigitsView, Offer, RunningJob, Screen, Severity,
 };
@@ -52,24 +52,18 @@ impl MyDigitsView {
     /// Why the model in use cannot be fine-tuned now, if it cannot.
     pub fn why_not_fine_tune(&self, ctx: &Ctx) -> Option<&'static str> {
         if self.drawings().is_empty() {
-            Some("Keep some drawings first")
-        } else if ctx.is_training() {
-            Some("Unavailable while training is in progress")
-        } else if ctx.model_in_use.as_ref().is_none_or(|model| {
-            matches!(
-                model.reference,
-                ModelRef::Training(_) | ModelRef::Ensemble(_)
-            )
-        }) {
-            Some("Choose a saved model in Draw first")
-        } else if ctx
-            .model_in_use
-            .as_ref()
-            .is_some_and(|model| !model.network.model().is_trainable())
-        {
-            Some(NOT_TRAINABLE)
-        } else {
-            None
+            return Some("Keep some drawings first");
+        }
+        if ctx.is_training() {
+            return Some("Unavailable while training is in progress");
+        }
+        match &ctx.model_in_use {
+            Some(ModelInfo {
+                reference: ModelRef::Starter | ModelRef::File(_),
+                network,
+                ..
+            }) => (!network.model().is_trainable()).then_some(NOT_TRAINABLE),
+            _ => Some("Choose a saved model in Draw first"),
         }
     }
 
@@ -86,12 +80,9 @@ impl MyDigitsView {
 
     /// True while the fine-tuned model is in use.
     pub fn can_undo_fine_tune(&self, ctx: &Ctx) -> bool {
-        let saved = self
-            .fine_tuned
-            .as_ref()
-            .and_then(|result| result.tuned.saved.as_ref());
-        let in_use = ctx.model_in_use.as_ref().map(|model| &model.reference);
-        saved.is_some_and(|summary| in_use == Some(&ModelRef::File(summary.model_path.clone())))
+        let result = self.fine_tuned.as_ref();
+        let saved = result.and_then(|result| result.tuned.saved.as_ref());
+        saved.is_some_and(|saved| ctx.is_in_use(&ModelRef::File(saved.model_path.clone())))
     }
 
     /// Goes back to the model that was in use before; the fine-tuned one stays among the saved

@@ -46,19 +46,19 @@ impl CanvasView {
         actions: &mut Vec<Action>,
     ) {
         let frame = ctx.cumulative_frame_nr();
-        match self
-            .place
-            .filter(|place| place.enabled && place.frame + 1 >= frame)
-        {
-            Some(place) => {
-                let scale = place.rect.width() / drawing.size()[0];
+        let place = self.place;
+        let mut done = Vec::new();
+        match place.filter(|place| place.enabled && place.frame + 1 >= frame) {
+            Some(Place { rect, layer, .. }) => {
+                let scale = rect.width() / drawing.size()[0];
                 self.pen
-                    .follow_pointer(ctx, place.rect, place.layer, scale, tool, actions);
+                    .follow_pointer(ctx, rect, layer, scale, tool, &mut done);
             }
             // It was left with the pen down.
-            None if self.pen.by_pointer().is_some() => self.pen.lift(actions),
+            None if self.pen.by_pointer.is_some() => self.pen.lift(&mut done),
             None => {}
         }
+        actions.extend(done.into_iter().map(Action::Draw));
     }
 }
 
@@ -84,8 +84,10 @@ pub fn show(
         enabled: ui.is_enabled(),
     });
     if ui.is_enabled() {
+        let mut done = Vec::new();
         view.pen
-            .follow_keys(ui, &response, drawing.size(), tool, actions);
+            .follow_keys(ui, &response, drawing.size(), tool, &mut done);
+        actions.extend(done.into_iter().map(Action::Draw));
     }
     let palette = style::palette(ui);
     style::paper(ui.painter(), rect, style::RADIUS, palette);
@@ -137,7 +139,7 @@ fn paint(
             .map(|mesh| Shape::Mesh(Arc::clone(mesh))),
     );
     let pen = &view.pen;
-    let erasing = pen.by_pointer().map_or(tool == Tool::Eraser, |button| {
+    let erasing = pen.by_pointer.map_or(tool == Tool::Eraser, |button| {
         tool == Tool::Eraser || button == PointerButton::Secondary
     });
     let radius = scale / 2.0
@@ -148,7 +150,7 @@ fn paint(
         };
     let pointer = ui
         .input(|input| input.pointer.latest_pos())
-        .filter(|_| response.hovered() || pen.by_pointer().is_some());
+        .filter(|_| response.hovered() || pen.by_pointer.is_some());
     // What the eraser would take away, or the pen leave, here.
     match pointer {
         Some(pointer) if erasing => {
@@ -156,7 +158,7 @@ fn paint(
             clipped.circle_stroke(pointer, radius, Stroke::new(3.0, palette.paper));
             clipped.circle_stroke(pointer, radius, Stroke::new(1.5, palette.faded));
         }
-        Some(pointer) if pen.by_pointer().is_none() => {
+        Some(pointer) if pen.by_pointer.is_none() => {
             clipped.circle_filled(pointer, radius, palette.ink.gamma_multiply(0.16));
             clipped.circle_stroke(
                 pointer,
@@ -169,9 +171,9 @@ fn paint(
     if response.has_focus() {
         style::focus_ring(ui, rect);
         // The keyboard's pen: a ring with a cross, filled while the pen is down.
-        let at = rect.min + vec2(pen.at()[0], pen.at()[1]) * scale;
+        let at = rect.min + vec2(pen.at[0], pen.at[1]) * scale;
         let color = palette.accent;
-        if pen.by_key() {
+        if pen.by_key {
             clipped.circle_filled(
                 at,
                 radius,

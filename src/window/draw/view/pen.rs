@@ -4,7 +4,7 @@ use eframe::egui::{
     Context, Event, EventFilter, Key, LayerId, PointerButton, Pos2, Rect, Response, TouchPhase, Ui,
 };
 
-use crate::window::{Action, CANVAS, DrawAction, Tool};
+use crate::window::{CANVAS, DrawAction, Tool};
 
 /// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
 const STRIDE: f32 = 10.0;
@@ -13,15 +13,15 @@ const FINE_STRIDE: f32 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
     /// The pen is down, put down by the pointer with this button.
-    by_pointer: Option<PointerButton>,
+    pub by_pointer: Option<PointerButton>,
     /// The pointer's last position while it is, also outside of the canvas.
     last: Pos2,
     /// The last touch, and how hard it pressed.
     touch: Option<(Pos2, f32)>,
     /// The pen is down, put down by the space bar.
-    by_key: bool,
+    pub by_key: bool,
     /// The keyboard pen's position, in canvas units.
-    at: [f32; 2],
+    pub at: [f32; 2],
 }
 
 impl Default for Pen {
@@ -37,21 +37,6 @@ impl Default for Pen {
 }
 
 impl Pen {
-    /// The button that the pointer holds the pen or the eraser down with.
-    pub const fn by_pointer(&self) -> Option<PointerButton> {
-        self.by_pointer
-    }
-
-    /// True while the keyboard holds it down.
-    pub const fn by_key(&self) -> bool {
-        self.by_key
-    }
-
-    /// The keyboard pen's position, in canvas units.
-    pub const fn at(&self) -> [f32; 2] {
-        self.at
-    }
-
     /// Every pointer position since the last frame becomes a point, so that fast strokes stay
     /// smooth. The first finger or the pen also arrives as pointer events, each after its own;
     /// further fingers and a resting palm draw nothing.
@@ -62,7 +47,7 @@ impl Pen {
         layer: LayerId,
         scale: f32,
         tool: Tool,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<DrawAction>,
     ) {
         let events = ctx.input(|input| input.events.clone());
         for event in events {
@@ -92,13 +77,13 @@ impl Pen {
                 {
                     (self.by_pointer, self.by_key, self.last) = (Some(button), false, pos);
                     self.press(pos, actions);
-                    actions.push(DrawAction::PenScale(scale).into());
+                    actions.push(DrawAction::PenScale(scale));
                     let at = to_canvas(pos, rect, scale);
                     actions.push(
                         if tool == Tool::Eraser || button == PointerButton::Secondary {
-                            Action::Draw(DrawAction::EraserDown(at))
+                            DrawAction::EraserDown(at)
                         } else {
-                            Action::Draw(DrawAction::PenDown(at))
+                            DrawAction::PenDown(at)
                         },
                     );
                 }
@@ -121,38 +106,35 @@ impl Pen {
 
     /// Moves the pen here. Outside of the canvas it follows the edge, from where it left to where
     /// it comes back.
-    fn draw_to(&mut self, pos: Pos2, rect: Rect, scale: f32, actions: &mut Vec<Action>) {
+    fn draw_to(&mut self, pos: Pos2, rect: Rect, scale: f32, actions: &mut Vec<DrawAction>) {
         self.press(pos, actions);
         let last = std::mem::replace(&mut self.last, pos);
-        let crossings = [(last, rect.contains(last)), (pos, rect.contains(pos))];
-        if crossings.iter().any(|(_, inside)| !inside)
-            && let Some([first, second]) = inside(last, pos, rect)
+        let is_inside = [last, pos].map(|at| rect.contains(at));
+        if is_inside != [true; 2]
+            && let Some(shares) = inside(last, pos, rect)
         {
-            for (share, _) in [first, second]
-                .into_iter()
-                .zip(crossings)
-                .filter(|(_, (_, inside))| !inside)
-            {
-                actions.push(
-                    DrawAction::PenMove(to_canvas(last.lerp(pos, share), rect, scale)).into(),
-                );
+            for (share, is_inside) in shares.into_iter().zip(is_inside) {
+                if !is_inside {
+                    let crossing = last.lerp(pos, share);
+                    actions.push(DrawAction::PenMove(to_canvas(crossing, rect, scale)));
+                }
             }
         }
-        actions.push(DrawAction::PenMove(to_canvas(pos, rect, scale)).into());
+        actions.push(DrawAction::PenMove(to_canvas(pos, rect, scale)));
     }
 
-    fn press(&self, pos: Pos2, actions: &mut Vec<Action>) {
+    fn press(&self, pos: Pos2, actions: &mut Vec<DrawAction>) {
         actions.extend(
             self.touch
                 .filter(|(at, _)| *at == pos)
-                .map(|(_, force)| Action::Draw(DrawAction::PenPressure(force))),
+                .map(|(_, force)| DrawAction::PenPressure(force)),
         );
     }
 
     /// Lifts the pen that the pointer holds.
-    pub fn lift(&mut self, actions: &mut Vec<Action>) {
+    pub fn lift(&mut self, actions: &mut Vec<DrawAction>) {
         (self.by_pointer, self.touch) = (None, None);
-        actions.push(DrawAction::PenUp.into());
+        actions.push(DrawAction::PenUp);
     }
 
     /// Arrow keys move the pen, and the space bar puts it down and lifts it, while the canvas has
@@ -163,11 +145,11 @@ impl Pen {
         response: &Response,
         size: [f32; 2],
         tool: Tool,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<DrawAction>,
     ) {
         if !response.has_focus() {
             if std::mem::take(&mut self.by_key) {
-                actions.push(DrawAction::PenUp.into());
+                actions.push(DrawAction::PenUp);
             }
             return;
         }
@@ -197,11 +179,11 @@ impl Pen {
                 Key::ArrowDown => [0.0, stride],
                 Key::Space if !repeat && !modifiers.any() => {
                     self.by_key = !self.by_key;
-                    actions.push(DrawAction::PenScale(response.rect.width() / size[0]).into());
+                    actions.push(DrawAction::PenScale(response.rect.width() / size[0]));
                     actions.push(match (self.by_key, tool) {
-                        (false, _) => Action::Draw(DrawAction::PenUp),
-                        (true, Tool::Pen) => Action::Draw(DrawAction::PenDown(self.at)),
-                        (true, Tool::Eraser) => Action::Draw(DrawAction::EraserDown(self.at)),
+                        (false, _) => DrawAction::PenUp,
+                        (true, Tool::Pen) => DrawAction::PenDown(self.at),
+                        (true, Tool::Eraser) => DrawAction::EraserDown(self.at),
                     });
                     continue;
                 }
@@ -212,7 +194,7 @@ impl Pen {
                 (self.at[1] + dy).clamp(0.0, size[1]),
             ];
             if self.by_key {
-                actions.push(DrawAction::PenMove(self.at).into());
+                actions.push(DrawAction::PenMove(self.at));
             }
         }
     }

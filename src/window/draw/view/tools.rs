@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Button, Color32, Event, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui,
+    Button, Color32, Event, Key, KeyboardShortcut, Modifiers, Response, RichText, Role, Slider, Ui,
     WidgetInfo,
 };
 
@@ -34,12 +34,8 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
         let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
         let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
-        if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)) {
-            actions.push(DrawAction::Undo.into());
-        }
-        if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()) {
-            actions.push(DrawAction::Redo.into());
-        }
+        tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)).pushes(actions, || DrawAction::Undo);
+        tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()).pushes(actions, || DrawAction::Redo);
         let erasing = app.draw.tool == Tool::Eraser;
         let about = "Take ink away instead of drawing (E); the right mouse button always does";
         let erasable = !drawing.strokes().is_empty();
@@ -47,9 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
         eraser.on_hover_text(about).pushes(actions, || DrawAction::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
         let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
-        if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.draw.image_shown(&app.ctx).is_some()) {
-            actions.push(DrawAction::ClearDrawing.into());
-        }
+        tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.draw.image_shown(&app.ctx).is_some()).pushes(actions, || DrawAction::ClearDrawing);
         if !compact {
             let save = format!(
                 "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
@@ -58,12 +52,8 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let open = format!("Open an image or a drawing to read it ({}); or drop or paste it here", ui.ctx().format_shortcut(&OPEN));
             let can_save = !drawing.strokes().is_empty() && app.draw.image_shown(&app.ctx).is_none();
             MenuButton::new("File").ui(ui, |ui| {
-                if tool(ui, "Open…", open, true) {
-                    actions.push(DrawAction::OpenInDraw.into());
-                }
-                if tool(ui, "Save drawing…", save, can_save) {
-                    actions.push(DrawAction::SaveDrawing.into());
-                }
+                tool(ui, "Open…", open, true).pushes(actions, || DrawAction::OpenInDraw);
+                tool(ui, "Save drawing…", save, can_save).pushes(actions, || DrawAction::SaveDrawing);
             });
             ui.add_space(8.0);
             let label = ui.label(RichText::new("Pen"));
@@ -80,11 +70,10 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     });
 }
 
-/// Draws a button, with what it does as a hint; true when it is clicked.
-fn tool(ui: &mut Ui, name: &str, hint: String, possible: bool) -> bool {
+/// Draws a button, with what it does as a hint.
+fn tool(ui: &mut Ui, name: &str, hint: String, possible: bool) -> Response {
     ui.add_enabled(possible, Button::new(name))
         .on_hover_text(hint)
-        .clicked()
 }
 
 /// The choice between the canvas for one digit and the one for several, in `short` or in words.
@@ -125,65 +114,42 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         Action::Draw(DrawAction::Redo),
         actions,
     );
-    ui.input_mut(|input| {
-        if app.ctx.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
-            actions.push(
-                DrawAction::ChooseCanvas {
-                    several: !app.ctx.settings.several_digits,
-                }
-                .into(),
-            );
-        }
-        if input.consume_key(Modifiers::NONE, Key::E) {
-            actions.push(
-                DrawAction::ChooseTool(if app.draw.tool == Tool::Eraser {
-                    Tool::Pen
-                } else {
-                    Tool::Eraser
-                })
-                .into(),
-            );
-        }
-        if app.ctx.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
-            actions.push(DrawAction::OpenInDraw.into());
-        }
+    let draws = app.ctx.screen == Screen::Draw;
+    let asked_for = ui.input_mut(|input| {
         // As for copying; text on the clipboard arrives as another event.
-        let pasted = input.events.iter().find_map(|event| {
-            if let Event::PasteImage(image) = event {
-                Some(image)
-            } else {
-                None
-            }
+        let pasted = input.events.iter().find_map(|event| match event {
+            Event::PasteImage(image) if draws => Some(DrawAction::PasteImage {
+                size: image.size,
+                pixels: Arc::new(image.pixels.iter().flat_map(Color32::to_array).collect()),
+            }),
+            _ => None,
         });
-        if let Some(image) = pasted.filter(|_| app.ctx.screen == Screen::Draw) {
-            let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
-            actions.push(
-                DrawAction::PasteImage {
-                    size: image.size,
-                    pixels: Arc::new(pixels),
-                }
-                .into(),
-            );
-        }
-        if app.ctx.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
-            actions.push(DrawAction::ShowSteps(!app.ctx.settings.steps_shown).into());
-        }
         // What copies is Ctrl+C or a key of its own; either arrives as this event.
-        if app.ctx.screen == Screen::Draw
-            && input
-                .events
-                .iter()
-                .any(|event| matches!(event, Event::Copy))
-        {
-            actions.push(DrawAction::CopyImage.into());
-        }
-        if input.consume_key(Modifiers::COMMAND, Key::S) {
-            actions.push(DrawAction::SaveDrawing.into());
-        }
-        if input.consume_key(Modifiers::NONE, Key::Delete)
-            || input.consume_key(Modifiers::NONE, Key::Backspace)
-        {
-            actions.push(DrawAction::ClearDrawing.into());
-        }
+        let copied = draws && input.events.contains(&Event::Copy);
+        let other_tool = match app.draw.tool {
+            Tool::Eraser => Tool::Pen,
+            Tool::Pen => Tool::Eraser,
+        };
+        let settings = &app.ctx.settings;
+        [
+            (draws && input.consume_shortcut(&CANVAS_CHOICE)).then_some(DrawAction::ChooseCanvas {
+                several: !settings.several_digits,
+            }),
+            input
+                .consume_key(Modifiers::NONE, Key::E)
+                .then_some(DrawAction::ChooseTool(other_tool)),
+            (draws && input.consume_shortcut(&OPEN)).then_some(DrawAction::OpenInDraw),
+            pasted,
+            (draws && input.consume_shortcut(&STEPS))
+                .then_some(DrawAction::ShowSteps(!settings.steps_shown)),
+            copied.then_some(DrawAction::CopyImage),
+            input
+                .consume_key(Modifiers::COMMAND, Key::S)
+                .then_some(DrawAction::SaveDrawing),
+            (input.consume_key(Modifiers::NONE, Key::Delete)
+                || input.consume_key(Modifiers::NONE, Key::Backspace))
+            .then_some(DrawAction::ClearDrawing),
+        ]
     });
+    actions.extend(asked_for.into_iter().flatten().map(Action::Draw));
 }
