@@ -161,41 +161,29 @@ struct Bar<'a> {
 /// likely first.
 fn bars<'a>(reading: Option<&Prediction>, classes: &'a Classes, most: usize) -> Vec<Bar<'a>> {
     let most = most.max(MOST_COMPACT);
+    let of_class = |values: Option<&Vec<f32>>, class: u8| {
+        values.and_then(|values| values.get(usize::from(class)).copied())
+    };
+    let probability = |class: u8| {
+        let probabilities = reading.map(|reading| &reading.probabilities);
+        of_class(probabilities, class).unwrap_or_default()
+    };
+    let uncertainty = reading.and_then(|reading| reading.uncertainty.as_ref());
+    let deviations = uncertainty.map(|uncertainty| &uncertainty.deviations);
     let mut shown: Vec<u8> = (0..classes.len() as u8).collect();
-    if let Some(reading) = reading
-        && shown.len() > most
-    {
-        let probability = |class: &u8| {
-            reading
-                .probabilities
-                .get(usize::from(*class))
-                .copied()
-                .unwrap_or_default()
-        };
-        shown.sort_by(|a, b| probability(b).total_cmp(&probability(a)));
+    if shown.len() > most {
+        shown.sort_by(|a, b| probability(*b).total_cmp(&probability(*a)));
+        shown.truncate(most);
     }
-    shown.truncate(most);
     shown
         .into_iter()
-        .map(|digit| {
-            let probability = reading
-                .and_then(|reading| reading.probabilities.get(usize::from(digit)))
-                .copied()
-                .unwrap_or_default();
-            Bar {
-                digit,
-                name: classes.name(digit),
-                probability,
-                percent: reading
-                    .map(|_| short_percent(probability))
-                    .unwrap_or_default(),
-                winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
-                deviation: reading
-                    .and_then(|reading| reading.uncertainty.as_ref())
-                    .and_then(|uncertainty| {
-                        uncertainty.deviations.get(usize::from(digit)).copied()
-                    }),
-            }
+        .map(|digit| Bar {
+            digit,
+            name: classes.name(digit),
+            probability: probability(digit),
+            percent: reading.map_or_else(String::new, |_| short_percent(probability(digit))),
+            winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
+            deviation: of_class(deviations, digit),
         })
         .collect()
 }

@@ -38,21 +38,15 @@ struct Place {
 impl CanvasView {
     /// What the pointer did with the pen since the last frame, on the canvas where that frame
     /// showed it. Asked before the frame is laid out, so that the drawing is recognized meanwhile.
-    pub fn follow_pointer(
-        &mut self,
-        ctx: &Context,
-        drawing: &Drawing,
-        tool: Tool,
-        actions: &mut Vec<Action>,
-    ) {
+    pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
         let frame = ctx.cumulative_frame_nr();
         let place = self.place;
         let mut done = Vec::new();
         match place.filter(|place| place.enabled && place.frame + 1 >= frame) {
             Some(Place { rect, layer, .. }) => {
-                let scale = rect.width() / drawing.size()[0];
+                let scale = rect.width() / app.draw.drawing_shown(&app.ctx).size()[0];
                 self.pen
-                    .follow_pointer(ctx, rect, layer, scale, tool, &mut done);
+                    .follow_pointer(ctx, rect, layer, scale, app.draw.tool, &mut done);
             }
             // It was left with the pen down.
             None if self.pen.by_pointer.is_some() => self.pen.lift(&mut done),
@@ -65,13 +59,13 @@ impl CanvasView {
 /// Draws a canvas of this width, in points, with the drawing on it.
 pub fn show(
     ui: &mut Ui,
+    app: &App,
     drawing: &Drawing,
-    classes: &Classes,
-    tool: Tool,
     view: &mut CanvasView,
     width: f32,
     actions: &mut Vec<Action>,
 ) -> Response {
+    let tool = app.draw.tool;
     let scale = width / drawing.size()[0];
     let (rect, response) = ui.allocate_exact_size(
         vec2(width, drawing.size()[1] * scale),
@@ -92,7 +86,13 @@ pub fn show(
     let palette = style::palette(ui);
     style::paper(ui.painter(), rect, style::RADIUS, palette);
     if drawing.strokes().is_empty() {
-        hint(ui, rect, drawing.size()[0] > CANVAS, classes, palette);
+        hint(
+            ui,
+            rect,
+            drawing.size()[0] > CANVAS,
+            &app.ctx.classes(),
+            palette,
+        );
     }
     paint(ui, drawing, tool, rect, &response, view);
     let strokes = drawing.strokes().len();

@@ -39,12 +39,7 @@ pub struct DrawView {
 impl DrawView {
     /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
     pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
-        self.canvas.follow_pointer(
-            ctx,
-            app.draw.drawing_shown(&app.ctx),
-            app.draw.tool,
-            actions,
-        );
+        self.canvas.follow_pointer(ctx, app, actions);
     }
 }
 
@@ -59,37 +54,22 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         ui.allocate_ui_with_layout(vec2(arrangement.canvas.x, height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
+            let size = arrangement.canvas;
             if let Some(image) = app.draw.image_shown(&app.ctx) {
-                let rect =
-                    canvas::image(ui, app, image, &mut view.image, arrangement.canvas, actions);
-                number::boxes(
-                    ui,
-                    app,
-                    rect,
-                    rect.width() / image.source.size()[0] as f32,
-                    0.0,
-                );
-                if app.ctx.draws_several() {
-                    number::digits(ui, app, &mut view.digits, actions);
+                let rect = canvas::image(ui, app, image, &mut view.image, size, actions);
+                let scale = rect.width() / image.source.size()[0] as f32;
+                number::boxes(ui, app, rect, scale, 0.0);
+            } else {
+                let drawing = app.draw.drawing_shown(&app.ctx);
+                let shown = canvas::show(ui, app, drawing, &mut view.canvas, size.x, actions);
+                if !app.ctx.draws_several() {
+                    return keep::shortcuts(ui, app, shown.has_focus(), actions);
                 }
-                return;
-            }
-            let shown = canvas::show(
-                ui,
-                app.draw.drawing_shown(&app.ctx),
-                &app.ctx.classes(),
-                app.draw.tool,
-                &mut view.canvas,
-                arrangement.canvas.x,
-                actions,
-            );
-            if app.ctx.draws_several() {
-                let drawing = &app.draw.several.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
                 number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
+            }
+            if app.ctx.draws_several() {
                 number::digits(ui, app, &mut view.digits, actions);
-            } else {
-                keep::shortcuts(ui, app, shown.has_focus(), actions);
             }
         });
         ui.add_space(Arrangement::GAP);
@@ -134,15 +114,8 @@ pub fn show_compact(
         ui.set_max_width(ui.available_width() - free);
         tools::show(ui, app, true, actions);
     });
-    canvas::show(
-        ui,
-        &app.draw.one.drawing,
-        &app.ctx.classes(),
-        app.draw.tool,
-        &mut view.canvas,
-        side,
-        actions,
-    );
+    let drawing = &app.draw.one.drawing;
+    canvas::show(ui, app, drawing, &mut view.canvas, side, actions);
     verdict::verdict(ui, reading, &app.ctx.classes(), style::VERDICT_SMALL);
     bars::vertical(ui, reading, &app.ctx.classes(), COMPACT_BARS);
     if let Some(reader) = &app.ctx.model_in_use {
@@ -220,8 +193,8 @@ fn prediction_column(
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
             ui.horizontal(|ui| steps::header(ui, app, &mut view.steps, actions));
-            if app.draw.steps().left_out().next().is_some() {
-                return steps::left_out(ui, app, actions);
+            if steps::left_out(ui, app, actions) {
+                return;
             }
             ui.horizontal(|ui| steps::image_tools(ui, app, actions));
             if input >= WITH_TIMING {
@@ -266,38 +239,26 @@ impl Arrangement {
         let widest = COLUMN[1] + (room.x - WIDE).max(0.0) * 0.13;
         let column = (room.x * 0.36).clamp(COLUMN[0], widest).floor();
         let beside = room.x - column - Self::GAP;
-        if several {
-            let shape = WIDE_CANVAS / CANVAS;
-            let width = beside
-                .min((room.y - tools - BELOW) * shape)
-                .clamp(*CANVAS_SIDE.start(), *CANVAS_SIDE.end())
-                .floor();
-            let left = ((beside - width) / 2.0).max(0.0).floor();
-            return Self {
-                canvas: vec2(width, width / shape),
-                height: room.y,
-                tools,
-                column,
-                recent: None,
-                left,
-            };
-        }
-        let side = beside
-            .min(room.y - tools)
+        let (shape, below) = if several {
+            (WIDE_CANVAS / CANVAS, BELOW)
+        } else {
+            (1.0, 0.0)
+        };
+        let width = beside
+            .min((room.y - tools - below) * shape)
             .clamp(*CANVAS_SIDE.start(), *CANVAS_SIDE.end())
             .floor();
-        let spare = beside - side;
-        let recent =
-            Some((spare - Self::GAP).min(*RECENT.end())).filter(|width| width >= RECENT.start());
+        let spare = beside - width;
+        let recent = Some((spare - Self::GAP).min(*RECENT.end()))
+            .filter(|width| !several && width >= RECENT.start());
         let unused = spare - recent.map_or(0.0, |width| width + Self::GAP);
-        let left = (unused / 2.0).max(0.0).floor();
         Self {
-            canvas: vec2(side, side),
-            height: side + tools,
+            canvas: vec2(width, width / shape),
+            height: if several { room.y } else { width + tools },
             tools,
             column,
             recent,
-            left,
+            left: (unused / 2.0).max(0.0).floor(),
         }
     }
 

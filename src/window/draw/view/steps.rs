@@ -134,16 +134,16 @@ pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// Says that steps are left out, with a button to restore them; nothing where none is.
-pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+/// Says that steps are left out, with a button to restore them; false if none is.
+pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
     let steps = app.draw.steps().left_out().count();
-    if steps == 0 {
-        return;
+    if steps > 0 {
+        ui.horizontal(|ui| {
+            style::caution(ui, &format!("{} off", count(steps as u64, "step")));
+            restore(ui, app, actions);
+        });
     }
-    ui.horizontal(|ui| {
-        style::caution(ui, &format!("{} off", count(steps as u64, "step")));
-        restore(ui, app, actions);
-    });
+    steps > 0
 }
 
 /// The button that restores the steps that are left out.
