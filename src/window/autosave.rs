@@ -116,7 +116,7 @@ impl Draw {
     pub fn settings_to_save(&self, ctx: &Ctx) -> Settings {
         Settings {
             config: ctx.config.clone(),
-            pen: self.one.drawing.pen,
+            pen: self.one.pen,
             ..ctx.settings.clone()
         }
     }

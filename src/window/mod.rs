@@ -32,8 +32,8 @@ pub use background::{BackgroundTasks, SharedFolder, Wake};
 pub use ctx::{AppDeps, Ctx, Request};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{
-    CANVAS, Canvas, Drawing, OpenImage, PenStroke, Sheet, Tool, WIDE_CANVAS,
-    about_inference_comparison, device_name, inference_row, verdict,
+    CANVAS, Canvas, Drawing, OpenImage, PenStroke, Tool, WIDE_CANVAS, about_inference_comparison,
+    device_name, inference_row, verdict,
 };
 pub use draw::{Draw, DrawAction};
 pub use frame::Inkling;

@@ -92,7 +92,7 @@ fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
     window.click("Undo keep");
     window.until(|app| app.my_digits.drawings().is_empty());
     assert_eq!(
-        window.app().draw.one.drawing.strokes().len(),
+        window.app().draw.one.strokes().len(),
         1,
         "the drawing is on the canvas again"
     );
@@ -152,7 +152,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     assert_eq!(app.draw.digit_to_keep(&app.ctx), Some(2));
     app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     assert!(
-        app.draw.one.drawing.strokes().is_empty(),
+        app.draw.one.strokes().is_empty(),
         "the canvas is free for the next"
     );
     draw(&mut app, &mut engine, 2);
@@ -163,10 +163,10 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     // Undo takes it back and brings the drawing back to the canvas.
     app.apply(Action::Draw(DrawAction::Undo));
     app.until(|app| digits(app) == [2]);
-    assert_eq!(app.draw.one.drawing.strokes().len(), 2);
+    assert_eq!(app.draw.one.strokes().len(), 2);
     // After that, it is the canvas's own.
     app.apply(Action::Draw(DrawAction::Undo));
-    assert_eq!(app.draw.one.drawing.strokes().len(), 1);
+    assert_eq!(app.draw.one.strokes().len(), 1);
     assert_eq!(digits(&app), vec![2]);
 
     app.apply(Action::MyDigits(MyDigitsAction::KeepRecent(0, 9)));
@@ -215,7 +215,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     std::fs::rename(&away, &data).unwrap();
     app.apply(Action::Draw(DrawAction::Undo));
     assert_eq!(
-        app.draw.one.drawing.strokes().len(),
+        app.draw.one.strokes().len(),
         2,
         "the drawing is back on the canvas"
     );
@@ -233,7 +233,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     ))));
     app.apply(Action::Draw(DrawAction::Undo));
     app.until(|app| digits(app) == [2]);
-    assert_eq!(app.draw.one.drawing.strokes().len(), 2);
+    assert_eq!(app.draw.one.strokes().len(), 2);
 }
 
 #[test]

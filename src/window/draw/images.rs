@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::reading::Reading;
 use super::{Canvas, Draw};
 use crate::ink::{CandidateImage, Framing, InkError, SourceImage, Stage, Steps, Writing};
 use crate::records::ModelInfo;
@@ -30,9 +29,8 @@ pub struct OpenImages {
     undone: Vec<Arc<OpenImage>>,
     /// Those that Clear closed, for Undo, until the canvas changes.
     cleared: Vec<Arc<OpenImage>>,
-    /// What was found in the one that is shown, and what was read of that.
+    /// What was found in the one that is shown.
     prepared: Option<Arc<PreparedImage>>,
-    pub(super) reading: Reading,
     /// True while one is being looked at on another thread.
     preparing: bool,
 }

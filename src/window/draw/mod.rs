@@ -43,20 +43,15 @@ pub enum Canvas {
     Image,
 }
 
-/// A canvas with its drawing, which stays there while the other canvas or an image is shown.
-#[derive(Clone, Debug)]
-pub struct Sheet {
-    pub drawing: Drawing,
-    reading: Reading,
-}
-
 /// The canvas, and what the model reads on it.
 pub struct Draw {
-    /// The canvas for one digit.
-    pub one: Sheet,
-    /// The canvas for several digits.
-    pub several: Sheet,
+    /// The drawing on the canvas for one digit, also while the other canvas or an image is shown.
+    pub one: Drawing,
+    /// That on the canvas for several digits.
+    pub several: Drawing,
     images: OpenImages,
+    /// What was read on each [`Canvas`].
+    readings: [Reading; 3],
     /// The request that is still to be answered, and what it is about.
     asked: Option<(u64, Canvas)>,
     /// What the pointer does to the canvas.
@@ -97,16 +92,12 @@ impl Ctx {
 impl Draw {
     /// Empty canvases, with a pen of this diameter.
     pub(in crate::window) fn new(pen: f32) -> Self {
-        let sheet = |mut drawing: Drawing| {
-            drawing.pen = pen;
-            Sheet {
-                drawing,
-                reading: Reading::default(),
-            }
-        };
+        let (mut one, mut several) = (Drawing::default(), Drawing::wide());
+        (one.pen, several.pen) = (pen, pen);
         Self {
-            one: sheet(Drawing::default()),
-            several: sheet(Drawing::wide()),
+            one,
+            several,
+            readings: Default::default(),
             images: OpenImages::default(),
             asked: None,
             tool: Tool::Pen,
@@ -128,17 +119,17 @@ impl Draw {
     /// The drawing on the canvas that is shown, or that lies below an image.
     pub fn drawing_shown(&self, ctx: &Ctx) -> &Drawing {
         if ctx.draws_several() {
-            &self.several.drawing
+            &self.several
         } else {
-            &self.one.drawing
+            &self.one
         }
     }
 
     fn drawing_shown_mut(&mut self, ctx: &Ctx) -> &mut Drawing {
         if ctx.draws_several() {
-            &mut self.several.drawing
+            &mut self.several
         } else {
-            &mut self.one.drawing
+            &mut self.one
         }
     }
 
@@ -184,22 +175,22 @@ impl Draw {
     pub(in crate::window) fn put_digit(&mut self, ctx: &mut Ctx, ink: &Ink) {
         ctx.settings.several_digits = false;
         self.keep_drawing();
-        self.one.drawing.put(ink);
+        self.one.put(ink);
         self.drawing_changed(ctx);
     }
 
     /// Clears the canvas for one digit; the drawing is among the recent ones then.
     pub(in crate::window) fn clear_drawing(&mut self, ctx: &mut Ctx) {
         self.keep_drawing();
-        self.one.drawing.clear();
+        self.one.clear();
         self.drawing_changed(ctx);
     }
 
     /// Puts the drawing among the recent ones, if the model has seen it; once, however often it is
     /// cleared and brought back.
     fn keep_drawing(&mut self) {
-        if let Some(prediction) = self.one.reading.prediction().cloned() {
-            let ink = self.one.drawing.ink();
+        if let Some(prediction) = self.prediction().cloned() {
+            let ink = self.one.ink();
             self.recent.retain(|(known, _)| *known != ink);
             self.recent.push_front((ink, prediction));
             self.recent.truncate(RECENT);

@@ -89,24 +89,12 @@ impl App {
 
 impl Draw {
     const fn reading_mut(&mut self, canvas: Canvas) -> &mut Reading {
-        match canvas {
-            Canvas::One => &mut self.one.reading,
-            Canvas::Several => &mut self.several.reading,
-            Canvas::Image => &mut self.images.reading,
-        }
-    }
-
-    const fn reading_of(&self, canvas: Canvas) -> &Reading {
-        match canvas {
-            Canvas::One => &self.one.reading,
-            Canvas::Several => &self.several.reading,
-            Canvas::Image => &self.images.reading,
-        }
+        &mut self.readings[canvas as usize]
     }
 
     /// What was read on the canvas that is shown.
     fn reading(&self, ctx: &Ctx) -> &Reading {
-        self.reading_of(self.canvas(ctx))
+        &self.readings[self.canvas(ctx) as usize]
     }
 
     /// The digits that were read on the canvas that is shown, from left to right.
@@ -121,7 +109,7 @@ impl Draw {
 
     /// The newest prediction of the drawing on the canvas for one digit.
     pub fn prediction(&self) -> Option<&Prediction> {
-        self.one.reading.prediction()
+        self.readings[Canvas::One as usize].prediction()
     }
 
     /// The newest prediction of the drawing on the canvas that is shown, or of the digit on it that
@@ -168,8 +156,8 @@ impl Draw {
 
     fn read(&mut self, ctx: &mut Ctx, canvas: Canvas) {
         let empty = match canvas {
-            Canvas::One => self.one.drawing.strokes().is_empty(),
-            Canvas::Several => self.several.drawing.strokes().is_empty(),
+            Canvas::One => self.one.strokes().is_empty(),
+            Canvas::Several => self.several.strokes().is_empty(),
             Canvas::Image => self
                 .prepared_image(ctx)
                 .is_none_or(|prepared| prepared.candidates.is_empty()),
@@ -188,7 +176,7 @@ impl Draw {
         let Some(canvas) = [self.canvas(ctx), Canvas::One, Canvas::Several]
             .into_iter()
             .find(|canvas| {
-                let reading = self.reading_of(*canvas);
+                let reading = &self.readings[*canvas as usize];
                 reading.newest > reading.asked.max(reading.emptied)
             })
         else {
@@ -196,12 +184,12 @@ impl Draw {
         };
         let what = match canvas {
             Canvas::One => Question::Drawing {
-                ink: self.one.drawing.ink(),
-                steps: self.steps_for(ctx, &self.one.drawing),
+                ink: self.one.ink(),
+                steps: self.steps_for(ctx, &self.one),
             },
             Canvas::Several => Question::Number {
-                ink: self.several.drawing.ink(),
-                steps: self.steps_for(ctx, &self.several.drawing),
+                ink: self.several.ink(),
+                steps: self.steps_for(ctx, &self.several),
             },
             Canvas::Image => Question::Candidates(
                 self.prepared_image(ctx)

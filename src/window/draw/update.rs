@@ -133,7 +133,7 @@ impl App {
             }
             (DrawAction::ClearDrawing, Canvas::One) => draw.clear_drawing(ctx),
             (DrawAction::ClearDrawing, Canvas::Several) => {
-                draw.several.drawing.clear();
+                draw.several.clear();
                 draw.drawing_changed(ctx);
             }
             (DrawAction::ClearDrawing, Canvas::Image) => draw.clear_images(ctx),
@@ -143,7 +143,7 @@ impl App {
                 }
             }
             (DrawAction::SetPen(pen), _) => {
-                (draw.one.drawing.pen, draw.several.drawing.pen) = (pen, pen);
+                (draw.one.pen, draw.several.pen) = (pen, pen);
                 draw.drawing_changed(ctx);
             }
             (DrawAction::ChooseCanvas { several }, _) => draw.choose_canvas(ctx, several),

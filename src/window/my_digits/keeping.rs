@@ -91,7 +91,7 @@ impl App {
         else {
             return;
         };
-        let Some(kept) = KeptDrawing::new(&self.draw.one.drawing.ink(), digit) else {
+        let Some(kept) = KeptDrawing::new(&self.draw.one.ink(), digit) else {
             return;
         };
         self.my_digits.change(&mut self.ctx, Vec::new(), vec![kept]);
@@ -118,7 +118,7 @@ impl App {
     pub fn just_kept(&self) -> Option<u8> {
         self.my_digits
             .just_kept
-            .filter(|_| self.draw.one.drawing.strokes().is_empty())
+            .filter(|_| self.draw.one.strokes().is_empty())
     }
 }
 
@@ -134,7 +134,7 @@ impl Draw {
 
     /// True if there is a drawing to keep on the canvas.
     pub fn can_keep(&self, ctx: &Ctx) -> bool {
-        let drawing = &self.one.drawing;
+        let drawing = &self.one;
         self.canvas(ctx) != Canvas::Image && !drawing.strokes().is_empty() && !drawing.pen_down()
     }
 }

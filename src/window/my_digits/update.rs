@@ -65,7 +65,7 @@ impl App {
                 if !self.undo_just_kept() {
                     self.my_digits.undo_kept(&mut self.ctx);
                 } else if self.ctx.screen == Screen::Draw {
-                    self.draw.one.drawing.undo();
+                    self.draw.one.undo();
                     self.draw.drawing_changed(&mut self.ctx);
                 }
             }

@@ -63,7 +63,7 @@ fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let points = across(&harness, 40);
     stroke(&mut harness, &points, true);
-    let strokes = harness.app().draw.one.drawing.strokes();
+    let strokes = harness.app().draw.one.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 40));
     let (first, last) = (strokes[0].points[0], strokes[0].points[39]);
     for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
@@ -84,7 +84,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         true,
     );
     assert_eq!(
-        harness.app().draw.one.drawing.strokes()[0].points.last(),
+        harness.app().draw.one.strokes()[0].points.last(),
         Some(&[CANVAS, CANVAS])
     );
     stroke(
@@ -92,7 +92,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         &[rect.right_center() + vec2(30.0, 0.0), rect.center()],
         true,
     );
-    assert_eq!(harness.app().draw.one.drawing.strokes().len(), 1);
+    assert_eq!(harness.app().draw.one.strokes().len(), 1);
 }
 
 fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
@@ -125,7 +125,7 @@ fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
         harness.input_mut().events.push(event);
         harness.step();
     }
-    let strokes = harness.app().draw.one.drawing.strokes();
+    let strokes = harness.app().draw.one.strokes();
     let wanted = [
         [140.0, 40.0],
         [0.0, 110.0],
@@ -180,7 +180,7 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ]);
     harness.input_mut().events.extend(events);
     harness.step();
-    let strokes = harness.app().draw.one.drawing.strokes();
+    let strokes = harness.app().draw.one.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 4));
     assert_eq!(strokes[0].pressures, [0.25, 0.5, 0.5, 1.0]);
     // A touch that the system takes away ends the stroke.
@@ -193,8 +193,8 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ];
     harness.input_mut().events.extend(events);
     harness.step();
-    assert_eq!(harness.app().draw.one.drawing.strokes()[1].points.len(), 1);
-    assert!(!harness.app().draw.one.drawing.pen_down());
+    assert_eq!(harness.app().draw.one.strokes()[1].points.len(), 1);
+    assert!(!harness.app().draw.one.pen_down());
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_digit_can_be_drawn_without_a_pointer() {
     serve(&mut harness);
     assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
     assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
-    let strokes = harness.app().draw.one.drawing.strokes();
+    let strokes = harness.app().draw.one.strokes();
     let (first, last) = (
         strokes[0].points[0],
         strokes[0].points[strokes[0].points.len() - 1],
@@ -576,17 +576,17 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
         Some("empty")
     );
     draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
-    let strokes = window.app().draw.one.drawing.strokes().to_vec();
+    let strokes = window.app().draw.one.strokes().to_vec();
     window.click("Recent drawing: 1, 96 % sure");
     assert_eq!(
-        window.app().draw.one.drawing.strokes()[0].points[0],
+        window.app().draw.one.strokes()[0].points[0],
         [140.0, 40.0],
         "the first one is back"
     );
     window.get_by_label("Recent drawing: 1, 96 % sure");
     window.click("Undo");
     assert_eq!(
-        window.app().draw.one.drawing.strokes(),
+        window.app().draw.one.strokes(),
         strokes,
         "bringing one back can be undone"
     );

@@ -108,7 +108,7 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Show(Screen::Draw));
     app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
     app.apply(Action::Draw(DrawAction::PenUp));
-    let drawn = app.draw.one.drawing.ink();
+    let drawn = app.draw.one.ink();
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     // Nothing is drawn, erased or kept behind it.
@@ -117,17 +117,17 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Draw(DrawAction::PenUp));
     app.apply(Action::Draw(DrawAction::EraserDown([50.0, 50.0])));
     app.apply(Action::Draw(DrawAction::PenUp));
-    assert!(!app.draw.can_keep(&app.ctx) && app.draw.one.drawing.ink() == drawn);
+    assert!(!app.draw.can_keep(&app.ctx) && app.draw.one.ink() == drawn);
     app.apply(Action::Draw(DrawAction::Undo));
     assert!(
-        app.draw.image_shown(&app.ctx).is_none() && app.draw.one.drawing.ink() == drawn,
+        app.draw.image_shown(&app.ctx).is_none() && app.draw.one.ink() == drawn,
         "the image is taken back, not the drawing"
     );
     app.apply(Action::Draw(DrawAction::Redo));
     until_read(&mut app, &mut engine, 2);
     assert!(app.draw.image_shown(&app.ctx).is_some());
     app.apply(Action::Draw(DrawAction::ClearDrawing));
-    assert!(app.draw.image_shown(&app.ctx).is_none() && app.draw.one.drawing.ink() == drawn);
+    assert!(app.draw.image_shown(&app.ctx).is_none() && app.draw.one.ink() == drawn);
     app.apply(Action::Draw(DrawAction::Undo));
     assert!(
         app.draw.image_shown(&app.ctx).is_some(),
@@ -138,7 +138,7 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Draw(DrawAction::PenUp));
     app.apply(Action::Draw(DrawAction::Undo));
     assert!(
-        app.draw.image_shown(&app.ctx).is_none() && app.draw.one.drawing.ink() == drawn,
+        app.draw.image_shown(&app.ctx).is_none() && app.draw.one.ink() == drawn,
         "a stroke is undone before anything else"
     );
 }

@@ -93,14 +93,14 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    app.until(|app| !app.draw.one.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.one.strokes().is_empty());
     assert_eq!(app.ctx.screen, Screen::Draw);
-    let points = app.draw.one.drawing.strokes()[0].points.clone();
+    let points = app.draw.one.strokes()[0].points.clone();
     // Eight units high become 20 of 28 pixels, in the middle.
     assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
     assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
     app.apply(Action::Draw(DrawAction::Undo));
-    assert!(app.draw.one.drawing.strokes().is_empty());
+    assert!(app.draw.one.strokes().is_empty());
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn ink_in_the_canvas_s_own_units_stays_where_it_is() {
     let file = engine.home.path().join("drawing.json");
     fs::write(&file, r#"{"strokes": [[[10, 20], [30, 40]]], "pen": 16}"#).unwrap();
     app.apply(Action::Open(vec![file]));
-    app.until(|app| !app.draw.one.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.one.strokes().is_empty());
     assert_eq!(
-        (app.draw.one.drawing.ink().strokes, app.draw.one.drawing.pen),
+        (app.draw.one.ink().strokes, app.draw.one.pen),
         (vec![vec![[10.0, 20.0], [30.0, 40.0]]], 16.0)
     );
 }
@@ -126,8 +126,8 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    app.until(|app| !app.draw.one.drawing.strokes().is_empty());
-    assert_eq!(app.draw.one.drawing.strokes().len(), 1);
+    app.until(|app| !app.draw.one.strokes().is_empty());
+    assert_eq!(app.draw.one.strokes().len(), 1);
     assert!(
         app.ctx
             .notices
@@ -160,7 +160,7 @@ fn anything_else_is_a_sentence_and_the_drawing_stays() {
             "{:?}",
             app.ctx.notices
         );
-        assert_eq!(app.draw.one.drawing.ink().strokes, [vec![[50.0, 50.0]]]);
+        assert_eq!(app.draw.one.ink().strokes, [vec![[50.0, 50.0]]]);
     }
 }
 
@@ -197,10 +197,7 @@ fn a_drawing_is_saved_as_ink_that_reads_alike_and_keeps_how_hard_the_pen_pressed
         }
         app.apply(Action::Draw(DrawAction::PenUp));
     }
-    let (drawn, before) = (
-        app.draw.one.drawing.ink(),
-        app.draw.one.drawing.strokes().to_vec(),
-    );
+    let (drawn, before) = (app.draw.one.ink(), app.draw.one.strokes().to_vec());
     assert_eq!(before[0].pressures, [0.25, 0.75]);
     assert_eq!(drawn.strokes.len(), 2);
     app.apply(Action::Draw(DrawAction::SaveDrawing));
@@ -211,8 +208,8 @@ fn a_drawing_is_saved_as_ink_that_reads_alike_and_keeps_how_hard_the_pen_pressed
     assert_eq!(saved, [drawn]);
     app.apply(Action::Draw(DrawAction::ClearDrawing));
     app.apply(Action::Open(vec![file]));
-    app.until(|app| !app.draw.one.drawing.strokes().is_empty());
-    assert_eq!(app.draw.one.drawing.strokes(), before);
+    app.until(|app| !app.draw.one.strokes().is_empty());
+    assert_eq!(app.draw.one.strokes(), before);
 }
 
 #[test]
@@ -225,16 +222,15 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    app.until(|app| !app.draw.several.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.several.strokes().is_empty());
     assert!(
         app.ctx.draws_several()
             && app.ctx.settings.several_digits
-            && app.draw.one.drawing.strokes().is_empty()
+            && app.draw.one.strokes().is_empty()
     );
     let points = || {
         app.draw
             .several
-            .drawing
             .strokes()
             .iter()
             .flat_map(|stroke| &stroke.points)
@@ -242,7 +238,7 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     assert!(
         points().all(|[x, y]| (0.0..=WIDE_CANVAS).contains(x) && (0.0..=CANVAS).contains(y)),
         "{:?}",
-        app.draw.several.drawing
+        app.draw.several
     );
 }
 

@@ -67,7 +67,7 @@ fn the_steps_are_found_beside_the_canvas_and_do_not_move_it() {
 #[test]
 fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored() {
     let mut harness = shown([900.0, 600.0]);
-    let ink = harness.app().draw.one.drawing.ink();
+    let ink = harness.app().draw.one.ink();
     assert_eq!(last_image(&harness), rasterize(&ink));
     assert_eq!(
         harness.app().draw.prediction().unwrap().image,

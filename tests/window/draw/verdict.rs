@@ -241,7 +241,7 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
         1,
         "only the first goes out while nothing is answered"
     );
-    let ink = app.draw.one.drawing.ink();
+    let ink = app.draw.one.ink();
     let answer = |request| Event::Read {
         request,
         answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
@@ -268,7 +268,7 @@ fn a_drawing_is_read_also_when_the_other_canvas_is_drawn_on_before_it_was() {
     assert_eq!(asked.len(), 1, "an engine at work looks only at the latest");
     app.serve(&mut engine);
     assert!(app.draw.digits(&app.ctx).is_empty());
-    let ink = app.draw.one.drawing.ink();
+    let ink = app.draw.one.ink();
     engine.send(Event::Read {
         request: classified(&asked)[0].0,
         answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
@@ -283,7 +283,7 @@ fn a_drawing_is_read_also_when_the_other_canvas_is_drawn_on_before_it_was() {
 fn answers_to_requests_never_made_are_dropped() {
     let (mut app, mut engine) = app();
     app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
-    let ink = app.draw.one.drawing.ink();
+    let ink = app.draw.one.ink();
     app.on_event(Event::Read {
         request: 4711,
         answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),

@@ -114,7 +114,7 @@ pub fn show_compact(
         ui.set_max_width(ui.available_width() - free);
         tools::show(ui, app, true, actions);
     });
-    let drawing = &app.draw.one.drawing;
+    let drawing = &app.draw.one;
     canvas::show(ui, app, drawing, &mut view.canvas, side, actions);
     verdict::verdict(ui, reading, &app.ctx.classes(), style::VERDICT_SMALL);
     bars::vertical(ui, reading, &app.ctx.classes(), COMPACT_BARS);

@@ -25,7 +25,7 @@ const TIGHT: f32 = 560.0;
 /// Draws the tools; the compact row leaves out saving and the pen's width.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        let drawing = if compact { &app.draw.one.drawing } else { app.draw.drawing_shown(&app.ctx) };
+        let drawing = if compact { &app.draw.one } else { app.draw.drawing_shown(&app.ctx) };
         let whole = ui.available_width();
         if whole < TIGHT {
             ui.spacing_mut().button_padding.x = 5.0;
