@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use inkling::run_config::{Activation, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, ModelKind};
 use serde_json::Value;
 
-use super::{exits, last_object, run, stderr, stdout};
+use super::{exits, fails, last_object, run, stderr, stdout, write_model};
 use crate::support::{model_file, write_idx_set};
 
 /// Two models, `a.safetensors` and `b.safetensors`, that were trained on these data.
@@ -20,11 +20,7 @@ fn write_models(home: &Path, data: [&str; 2]) {
         file.card.data = data.parse().unwrap();
         file.card.config.data = file.card.data.clone();
         file.card.config.seed = if name == "a" { 1 } else { 7 };
-        fs::write(
-            home.join(format!("{name}.safetensors")),
-            file.to_bytes(WeightFormat::F32).unwrap(),
-        )
-        .unwrap();
+        write_model(home, &format!("{name}.safetensors"), &file);
     }
 }
 
@@ -34,17 +30,8 @@ fn models_are_compared_and_every_figure_follows_from_the_answers() {
     let home = home.path();
     write_models(home, ["builtin", "mnist"]);
     write_idx_set(&home.join("set"), 120, 40);
-    let compare = |more: &[&str]| {
-        run(
-            home,
-            &[
-                &["compare", "a.safetensors", "b.safetensors", "--data", "set"],
-                more,
-            ]
-            .concat(),
-        )
-    };
-    let found = last_object(&compare(&["--json"]));
+    let compare = "compare a.safetensors b.safetensors --data set";
+    let found = last_object(&run(home, &format!("{compare} --json")));
     assert_eq!(found["images"], 40);
     assert_eq!(found["split"], "test");
     assert_eq!(found["data"], "set");
@@ -90,7 +77,7 @@ fn models_are_compared_and_every_figure_follows_from_the_answers() {
     }
     assert!(!settings.contains(&"Batch size"), "it is the same");
 
-    let text = stdout(&compare(&[]));
+    let text = stdout(&run(home, compare));
     for words in [
         "Compared on 40 images of set (test split):",
         "A  a.safetensors",
@@ -150,17 +137,7 @@ fn what_cannot_be_compared_is_said() {
         (&["a.safetensors", "missing"], 1, "missing"),
         (&["a.safetensors", "empty"], 1, "run.json is missing"),
     ] {
-        let output = run(home, &[&["compare"], runs].concat());
-        assert_eq!(
-            output.status.code(),
-            Some(status),
-            "{runs:?}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains(words) && stdout(&output).is_empty(),
-            "{runs:?}: {}",
-            stderr(&output)
-        );
+        let output = fails(home, &[&["compare"], runs].concat(), status, words);
+        assert!(stdout(&output).is_empty(), "{runs:?}");
     }
 }

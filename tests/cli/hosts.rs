@@ -41,7 +41,8 @@ impl Machines {
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn run(&self, arguments: &str) -> Output {
+        let arguments = words(arguments);
         let path = std::env::join_paths(
             [self.bin.path().to_owned()]
                 .into_iter()
@@ -49,12 +50,12 @@ impl Machines {
         );
         let mut program = super::inkling(self.here.path());
         let output = program
-            .args(arguments)
+            .args(&arguments)
             .env("PATH", path.unwrap())
             .env("THERE", self.there.path())
             .output()
             .unwrap();
-        schema::check_output(arguments, &String::from_utf8_lossy(&output.stdout));
+        schema::check_output(&arguments, &String::from_utf8_lossy(&output.stdout));
         output
     }
 
@@ -75,12 +76,11 @@ impl Machines {
 
 /// Asserts that it was refused, as bad usage, before anything was connected to.
 #[track_caller]
-fn assert_refused(machines: &Machines, arguments: &[&str], host: &str) {
+fn assert_refused(machines: &Machines, arguments: &str, host: &str) {
     let refused = machines.run(arguments);
-    let text = stderr(&refused);
-    assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {text}");
+    exits(&refused, 2);
     for part in ["30 drawings", host, "--send-my-digits", "30 days"] {
-        assert!(text.contains(part), "{part}: {text}");
+        says(&refused, part);
     }
     assert!(
         !machines.was_called("ssh") && !machines.was_called("sbatch"),
@@ -88,89 +88,54 @@ fn assert_refused(machines: &Machines, arguments: &[&str], host: &str) {
     );
 }
 
-const SHORT: [&str; 10] = [
-    "--network",
-    "mlp",
-    "--epochs",
-    "1",
-    "--batch-size",
-    "10",
-    "--threads",
-    "1",
-    "--precision",
-    "f32",
-];
+const SHORT: &str = "--network mlp --epochs 1 --batch-size 10 --threads 1 --precision f32";
 
 #[test]
 fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
     let machines = Machines::new();
     machines.script("sbatch", "touch \"$0.called\"; exit 1");
-    let train = |more: &[&'static str]| [&["train", "--data", "mine"], &SHORT[..], more].concat();
-    assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
-    assert_refused(
-        &machines,
-        &["train", "--data", "set+mine", "--hosts", "gpu-box"],
-        "gpu-box",
-    );
-    assert_refused(
-        &machines,
-        &train(&["--repeats", "2", "--hosts", "gpu-box,other"]),
-        "gpu-box, other",
-    );
-    assert_refused(&machines, &train(&["--executor", "slurm"]), "Slurm");
-    let sweep = words(
-        "sweep --data mine --set learning-rate=0.001,0.01 --set epochs=1 --sampler grid \
-             --hosts gpu-box",
-    );
-    assert_refused(&machines, &sweep, "gpu-box");
+    let train = |more: &str| format!("train --data mine {SHORT} {more}");
+    assert_refused(&machines, &train("--hosts gpu-box"), "gpu-box");
+    let mixed = "train --data set+mine --hosts gpu-box";
+    assert_refused(&machines, mixed, "gpu-box");
+    let twice = train("--repeats 2 --hosts gpu-box,other");
+    assert_refused(&machines, &twice, "gpu-box, other");
+    assert_refused(&machines, &train("--executor slurm"), "Slurm");
+    let sweep = "sweep --data mine --set learning-rate=0.001,0.01 --set epochs=1 --sampler grid \
+                 --hosts gpu-box";
+    assert_refused(&machines, sweep, "gpu-box");
     assert!(
         !machines.here.path().join("sweeps").exists(),
         "a sweep that was refused is not there to be resumed"
     );
 
-    let agreed = machines.run(&train(&["--hosts", "gpu-box", "--send-my-digits"]));
+    let agreed = machines.run(&train("--hosts gpu-box --send-my-digits"));
     exits(&agreed, 0);
     says(&agreed, "Sending My digits to gpu-box: 30 images,");
     assert_eq!(machines.received().len(), 1);
-    let again = machines.run(&train(&["--hosts", "gpu-box"]));
+    let again = machines.run(&train("--hosts gpu-box"));
     exits(&again, 0);
     assert!(!stderr(&again).contains("Sending"), "{}", stderr(&again));
     assert!(machines.was_called("ssh"));
-    assert_refused(&machines, &train(&["--hosts", "other"]), "other");
+    assert_refused(&machines, &train("--hosts other"), "other");
 
-    let listed = objects(&machines.run(&["hosts", "list", "--json"]));
+    let listed = objects(&machines.run("hosts list --json"));
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["host"].as_str(), Some("gpu-box"));
     assert_eq!(listed[0]["my_digits"].as_bool(), Some(true));
-    let withdrawn = machines.run(&["hosts", "withdraw", "gpu-box"]);
+    let withdrawn = machines.run("hosts withdraw gpu-box");
     exits(&withdrawn, 0);
     prints(&withdrawn, "inkling hosts delete --on gpu-box --all");
-    assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
-    assert_eq!(
-        machines
-            .run(&["hosts", "withdraw", "gpu-box"])
-            .status
-            .code(),
-        Some(1),
-        "there is nothing to withdraw"
-    );
-    assert_eq!(
-        machines.run(&["train", "--send-my-digits"]).status.code(),
-        Some(2),
-        "nothing is sent here"
-    );
+    assert_refused(&machines, &train("--hosts gpu-box"), "gpu-box");
+    // There is nothing to withdraw, and nothing is sent here.
+    exits(&machines.run("hosts withdraw gpu-box"), 1);
+    exits(&machines.run("train --send-my-digits"), 2);
 }
 
 #[test]
 fn a_folder_that_is_named_is_sent_and_that_is_said() {
     let machines = Machines::new();
-    let trained = machines.run(
-        &[
-            &["train", "--data", "set", "--hosts", "gpu-box"],
-            &SHORT[..],
-        ]
-        .concat(),
-    );
+    let trained = machines.run(&format!("train --data set --hosts gpu-box {SHORT}"));
     exits(&trained, 0);
     let said: Vec<String> = stderr(&trained)
         .lines()
@@ -182,19 +147,8 @@ fn a_folder_that_is_named_is_sent_and_that_is_said() {
         said[0].contains("Sending set to gpu-box: 220 images, 173 kB."),
         "{said:?}"
     );
-    let swept = machines.run(&[
-        "sweep",
-        "--data",
-        "set",
-        "--set",
-        "epochs=1,2",
-        "--sampler",
-        "grid",
-        "--pruner",
-        "none",
-        "--hosts",
-        "other",
-    ]);
+    let swept = machines
+        .run("sweep --data set --set epochs=1,2 --sampler grid --pruner none --hosts other");
     exits(&swept, 0);
     assert!(
         !stderr(&swept).contains("Sending"),
@@ -203,46 +157,25 @@ fn a_folder_that_is_named_is_sent_and_that_is_said() {
     );
 }
 
-fn delete<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&["hosts", "delete", "--on", "gpu-box", "--json"], more].concat()
-}
-
 #[test]
 fn what_was_sent_is_listed_and_deleted_from_here() {
     let machines = Machines::new();
-    let on = ["--on", "gpu-box"];
-    let nothing = machines.run(&[&["hosts", "received"], &on[..]].concat());
+    let delete = |what: &str| machines.run(&format!("hosts delete --on gpu-box --json {what}"));
+    let nothing = machines.run("hosts received --on gpu-box");
     exits(&nothing, 0);
     prints(&nothing, "Nothing is there");
-    machines.run(
-        &[
-            &["train", "--data", "set", "--hosts", "gpu-box"],
-            &SHORT[..],
-        ]
-        .concat(),
-    );
-    machines.run(
-        &[
-            &[
-                "train",
-                "--data",
-                "mine",
-                "--hosts",
-                "gpu-box",
-                "--send-my-digits",
-            ],
-            &SHORT[..],
-        ]
-        .concat(),
-    );
-    let people = stdout(&machines.run(&[&["hosts", "received"], &on[..]].concat()));
+    machines.run(&format!("train --data set --hosts gpu-box {SHORT}"));
+    machines.run(&format!(
+        "train --data mine --hosts gpu-box --send-my-digits {SHORT}"
+    ));
+    let people = stdout(&machines.run("hosts received --on gpu-box"));
     assert!(
         people.contains("My digits (30 images)")
             && people.contains("set (220 images)")
             && people.contains("last used"),
         "{people}"
     );
-    let listed = objects(&machines.run(&[&["hosts", "received", "--json"], &on[..]].concat()));
+    let listed = objects(&machines.run("hosts received --json --on gpu-box"));
     assert_eq!(listed.len(), 2);
     assert_eq!(
         listed[0]["what"].as_str(),
@@ -250,26 +183,16 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
         "the last one used is the first"
     );
     let id = listed[0]["id"].as_str().unwrap();
-    let deleted = machines.run(&delete(&[&id[..12]]));
-    assert_eq!(
-        (
-            deleted.status.code(),
-            objects(&deleted)[0]["problem"].is_null()
-        ),
-        (Some(0), true),
-        "{}",
-        stderr(&deleted)
-    );
+    let deleted = delete(&id[..12]);
+    exits(&deleted, 0);
+    assert!(objects(&deleted)[0]["problem"].is_null());
     assert_eq!(machines.received().len(), 1);
-    let missing = machines.run(&delete(&[id]));
-    assert_eq!(missing.status.code(), Some(1));
-    assert_eq!(
-        objects(&missing)[0]["problem"].as_str(),
-        Some("it is not there")
-    );
-    assert_eq!(machines.run(&delete(&["ffff"])).status.code(), Some(1));
-    assert_eq!(machines.run(&delete(&[])).status.code(), Some(2));
-    assert_eq!(machines.run(&delete(&["--all"])).status.code(), Some(0));
+    let missing = delete(id);
+    exits(&missing, 1);
+    assert_eq!(objects(&missing)[0]["problem"], "it is not there");
+    exits(&delete("ffff"), 1);
+    exits(&delete(""), 2);
+    exits(&delete("--all"), 0);
     assert!(machines.received().is_empty());
     assert_eq!(
         std::fs::read_dir(machines.there.path().join("received"))
@@ -278,7 +201,7 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
         0
     );
     // An Inkling that is missing there.
-    let unreachable = machines.run(&["hosts", "received", "--on", "gpu-box:/none/inkling"]);
+    let unreachable = machines.run("hosts received --on gpu-box:/none/inkling");
     exits(&unreachable, 1);
     says(&unreachable, "gpu-box");
 }
@@ -289,13 +212,7 @@ fn a_list_of_hosts_that_cannot_be_read_is_no_consent() {
     let machines = Machines::new();
     for contents in ["", "[1]", "{\"gpu-box\": true}", "[\"gpu-box\""] {
         std::fs::write(recipients(machines.here.path()), contents).unwrap();
-        let refused = machines.run(&["train", "--data", "mine", "--hosts", "gpu-box"]);
-        assert_eq!(
-            refused.status.code(),
-            Some(2),
-            "{contents}: {}",
-            stderr(&refused)
-        );
+        exits(&machines.run("train --data mine --hosts gpu-box"), 2);
         assert!(!machines.was_called("ssh"));
     }
 }

@@ -2,19 +2,12 @@
 
 use std::fs;
 
+use super::targets::home_with_model;
 use super::{fails, keys, objects, run, says, stdout, succeed};
-
-/// A home with the model that comes with Inkling, as the file `m.safetensors`.
-fn home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let starter = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors");
-    fs::copy(starter, home.path().join("m.safetensors")).unwrap();
-    home
-}
 
 #[test]
 fn an_export_tells_scripts_and_people_what_it_holds() {
-    let home = home();
+    let home = home_with_model();
     let output = succeed(
         &home,
         "export --model m.safetensors --format onnx --out out/digits.onnx --json",
@@ -47,7 +40,7 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
 
 #[test]
 fn what_was_exported_is_imported_and_read_with() {
-    let home = home();
+    let home = home_with_model();
     succeed(
         &home,
         "export --model m.safetensors --format pytorch --out digits.pt",
@@ -78,7 +71,7 @@ fn what_was_exported_is_imported_and_read_with() {
 
 #[test]
 fn what_cannot_be_done_is_said_and_ends_with_status_1() {
-    let home = home();
+    let home = home_with_model();
     fs::write(home.path().join("Cargo.toml"), "mine").unwrap();
     fs::write(home.path().join("letter.txt"), "dear reader").unwrap();
     let (absent, no_model) = ("none.safetensors", "not an Inkling model");
@@ -113,7 +106,7 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
 
 #[test]
 fn another_network_than_that_of_the_weights_is_bad_usage() {
-    let home = home();
+    let home = home_with_model();
     let output = fails(
         &home,
         "train --initial-weights m.safetensors --network mlp --epochs 1",
@@ -125,7 +118,7 @@ fn another_network_than_that_of_the_weights_is_bad_usage() {
 
 #[test]
 fn weights_of_other_programs_are_to_be_imported_first() {
-    let home = home();
+    let home = home_with_model();
     succeed(
         &home,
         "export --model m.safetensors --format pytorch --out weights.pt",

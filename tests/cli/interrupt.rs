@@ -6,24 +6,15 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use super::{exits, home_with_set, inkling, last_object, objects, says, stderr, words};
+use serde_json::Value;
+
+use super::{events_of, exits, home_with_set, inkling, last_object, objects, says, stderr, words};
 use crate::support::write_idx_set;
 
 /// Starts a long run and presses Ctrl-C as soon as it printed the event `moment`.
 fn interrupted_after(moment: &str, home: &Path, model: &str) -> Output {
-    let arguments = [
-        "train",
-        "--data",
-        "set",
-        "--model",
-        model,
-        "--epochs",
-        "1000",
-        "--batch-size",
-        "64",
-        "--json",
-    ];
-    interrupted(inkling(home).args(arguments), moment, "INT")
+    let train = format!("train --data set --model {model} --epochs 1000 --batch-size 64 --json");
+    interrupted(inkling(home).args(words(&train)), moment, "INT")
 }
 
 /// Starts the program, in a process group of its own, and sends the group a signal as soon as the
@@ -91,31 +82,12 @@ fn a_profile_and_an_export_are_cancelled_without_a_trace() {
     let home = tempfile::tempdir().unwrap();
     let out = home.path().join("out");
     std::fs::create_dir(&out).unwrap();
-    let set = out.join("set");
     for (arguments, begun) in [
-        (
-            ["profile", "--network", "resnet34", "--batch-size", "512"]
-                .map(str::to_owned)
-                .to_vec(),
-            "Recording",
-        ),
-        (
-            [
-                "data",
-                "export",
-                "builtin",
-                "--format",
-                "png",
-                "--out",
-                set.to_str().unwrap(),
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-            "",
-        ),
+        ("profile --network resnet34 --batch-size 512", "Recording"),
+        ("data export builtin --format png --out out/set", ""),
     ] {
         let mut child = inkling(home.path())
-            .args(&arguments)
+            .args(words(arguments))
             .process_group(0)
             .stderr(Stdio::piped())
             .spawn()
@@ -168,7 +140,7 @@ fn short_run(home: &Path, engine: &str) -> Command {
 /// Resumes the run that was interrupted there, and asserts that it comes to its end.
 fn resumed(home: &Path) {
     let output = super::run(home, "train --resume --json");
-    assert!(output.status.success(), "{}", stderr(&output));
+    exits(&output, 0);
     let last = last_object(&output);
     assert_eq!(last["event"], "finished");
     assert_eq!(last["stopped"], false);
@@ -270,11 +242,8 @@ fn a_benchmark_broken_off_keeps_nothing() {
         "INT",
     );
     exits(&output, 130);
-    assert!(
-        objects(&output)
-            .iter()
-            .all(|object| object["event"] == "figure")
-    );
+    let mut printed = objects(&output).into_iter();
+    assert!(printed.all(|object| object["event"] == "figure"));
     says(&output, "nothing was saved");
     assert!(!home.path().join("bench").exists());
 }
@@ -294,10 +263,10 @@ fn long_sweep(home: &Path, engine: &str) -> Command {
 
 /// The trials that have these events.
 fn trials(output: &Output, event: &str) -> Vec<u64> {
-    objects(output)
-        .iter()
-        .filter(|object| object["event"] == event)
-        .map(|object| object["trial"].as_u64().unwrap())
+    let objects = objects(output);
+    let events = events_of(&objects, event).into_iter();
+    events
+        .map(|event| event["trial"].as_u64().unwrap())
         .collect()
 }
 
@@ -316,11 +285,9 @@ fn a_sweep_that_is_interrupted_goes_on_where_it_was() {
         assert_eq!(objects(&output).last().unwrap()["complete"], false);
         let again = super::run(&home, "sweep --resume --json");
         exits(&again, 0);
-        let mut ended = [
-            trials(&output, "trial_ended"),
-            trials(&again, "trial_ended"),
-        ]
-        .concat();
+        let mut ended = [&output, &again]
+            .map(|output| trials(output, "trial_ended"))
+            .concat();
         ended.sort_unstable();
         assert_eq!(ended, (1..=8).collect::<Vec<_>>(), "each trial ended once");
     }
@@ -342,10 +309,7 @@ fn killing_a_sweep_loses_no_trial_that_has_ended() {
         let again = super::run(&home, "sweep --resume --json");
         exits(&again, 0);
         assert_eq!(objects(&again).last().unwrap()["complete"], true);
-        let (before, after) = (
-            trials(&killed, "trial_ended"),
-            trials(&again, "trial_ended"),
-        );
+        let [before, after] = [&killed, &again].map(|output| trials(output, "trial_ended"));
         assert!(
             before.iter().all(|trial| !after.contains(trial)),
             "{before:?}, {after:?}"
@@ -370,12 +334,10 @@ fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
     assert_eq!(last["event"], "repeated");
     assert_eq!(last["runs"], 3);
     let seeds = |output: &Output| -> Vec<u64> {
-        let finished = objects(output)
-            .into_iter()
-            .filter(|event| event["event"] == "finished");
-        finished
-            .map(|event| event["config"]["seed"].as_u64().unwrap())
-            .collect()
+        let objects = objects(output);
+        let finished = events_of(&objects, "finished").into_iter();
+        let seed = |event: &Value| event["config"]["seed"].as_u64().unwrap();
+        finished.map(seed).collect()
     };
     assert_eq!(
         [seeds(&output), seeds(&again)].concat(),

@@ -31,6 +31,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use inkling::nn::ModelFile;
+use inkling::run_config::WeightFormat;
 use serde_json::Value;
 
 use crate::support::write_idx_set;
@@ -40,6 +42,12 @@ fn home_with_set(train_images: usize, test_images: usize) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), train_images, test_images);
     home
+}
+
+/// Writes a model as the file with this name.
+fn write_model(home: impl AsRef<Path>, name: &str, file: &ModelFile) {
+    let bytes = file.to_bytes(WeightFormat::F32).unwrap();
+    std::fs::write(home.as_ref().join(name), bytes).unwrap();
 }
 
 /// No run was saved, and none can be resumed.

@@ -5,27 +5,33 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use image::{GrayImage, Luma};
+use serde_json::Value;
 
 use super::{
     exits, fails, inkling, keys, objects, prints, run, says, stderr, stdout, succeed, words,
 };
+use crate::data::gzip;
 
 /// A plain stroke downwards.
 const ONE: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]]]}"#;
 
 /// A dark stroke downwards on white paper.
+fn one() -> GrayImage {
+    GrayImage::from_fn(60, 80, |x, y| {
+        let is_dark = (27..33).contains(&x) && (15..65).contains(&y);
+        Luma([if is_dark { 20 } else { 250 }])
+    })
+}
+
 fn write_one(path: &Path) {
-    let picture = GrayImage::from_fn(60, 80, |x, y| {
-        Luma([if (27..33).contains(&x) && (15..65).contains(&y) {
-            20
-        } else {
-            250
-        }])
-    });
-    picture.save(path).unwrap();
+    one().save(path).unwrap();
+}
+
+#[track_caller]
+fn assert_all_are_ones(output: &Output) {
+    let is_one = |object: &Value| object["digit"] == 1;
+    assert!(objects(output).iter().all(is_one), "{}", stdout(output));
 }
 
 fn paths(output: &Output) -> Vec<String> {
@@ -123,17 +129,10 @@ fn several_digits_are_read_as_a_number() {
 fn all_formats_of_images_are_read_and_found_in_folders() {
     let home = tempfile::tempdir().unwrap();
     let names = words("a.bmp b.gif c.jpg d.pgm e.png f.tif g.TIFF h.webp");
-    let picture = GrayImage::from_fn(60, 80, |x, y| {
-        Luma([if (27..33).contains(&x) && (15..65).contains(&y) {
-            20
-        } else {
-            250
-        }])
-    });
     fs::create_dir(home.path().join("images")).unwrap();
     for name in &names {
         let path = home.path().join("images").join(name);
-        let picture = image::DynamicImage::from(picture.clone());
+        let picture = image::DynamicImage::from(one());
         // GIF and WebP have no grey of their own.
         if name.ends_with("gif") || name.ends_with("webp") {
             picture.to_rgb8().save(path)
@@ -144,11 +143,7 @@ fn all_formats_of_images_are_read_and_found_in_folders() {
     }
     let output = succeed(&home, "predict --json images");
     assert_eq!(objects(&output).len(), names.len());
-    assert!(
-        objects(&output).iter().all(|object| object["digit"] == 1),
-        "{}",
-        stdout(&output)
-    );
+    assert_all_are_ones(&output);
 }
 
 #[test]
@@ -170,12 +165,7 @@ fn drawings_of_json_lines_are_named_by_their_line() {
     let home = tempfile::tempdir().unwrap();
     let text = format!("{ONE}\n\n{ONE}\n");
     fs::write(home.path().join("ink.jsonl"), &text).unwrap();
-    let mut packed = GzEncoder::new(
-        fs::File::create(home.path().join("packed.jsonl.gz")).unwrap(),
-        Compression::fast(),
-    );
-    packed.write_all(text.as_bytes()).unwrap();
-    packed.finish().unwrap();
+    fs::write(home.path().join("packed.jsonl.gz"), gzip(text.as_bytes())).unwrap();
     let output = succeed(&home, "predict --json ink.jsonl packed.jsonl.gz");
     assert_eq!(
         paths(&output),
@@ -312,7 +302,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     drop(out);
     let output = child.wait_with_output().unwrap();
     assert!(first.contains("ink.jsonl:1"), "{first}");
-    assert_eq!(output.status.code(), Some(0));
+    exits(&output, 0);
     assert_eq!(stderr(&output).as_str(), "");
 }
 
@@ -334,25 +324,15 @@ fn a_full_disk_under_standard_output_is_said() {
 /// A table of this many rows, each with the plain stroke of a one, and what stands before the
 /// pixels.
 fn table(header: &str, before: &str, rows: usize) -> String {
-    let pixels: Vec<&str> = (0..28 * 28)
-        .map(|at| {
-            if (13..15).contains(&(at % 28)) && (4..24).contains(&(at / 28)) {
-                "255"
-            } else {
-                "0"
-            }
-        })
-        .collect();
+    let is_dark = |at| (13..15).contains(&(at % 28)) && (4..24).contains(&(at / 28));
+    let pixels = (0..28 * 28).map(|at| if is_dark(at) { "255" } else { "0" });
+    let pixels: Vec<&str> = pixels.collect();
     header.to_owned() + &format!("{before}{}\n", pixels.join(",")).repeat(rows)
 }
 
 fn header(first: &str) -> String {
-    first.to_owned()
-        + &(0..28 * 28)
-            .map(|pixel| format!("pixel{pixel}"))
-            .collect::<Vec<_>>()
-            .join(",")
-        + "\n"
+    let names = (0..28 * 28).map(|pixel| format!("pixel{pixel}"));
+    format!("{first}{}\n", names.collect::<Vec<_>>().join(","))
 }
 
 #[test]
@@ -370,11 +350,7 @@ fn rows_of_a_table_are_recognised_with_and_without_labels() {
         paths(&output),
         ["test.csv:2", "test.csv:3", "train.csv:2", "bare:1"]
     );
-    assert!(
-        objects(&output).iter().all(|object| object["digit"] == 1),
-        "{}",
-        stdout(&output)
-    );
+    assert_all_are_ones(&output);
 
     fs::write(home.path().join("odd.csv"), "1,2,3\n").unwrap();
     fails(&home, "predict --json odd.csv", 1, "line 1 has 3 values");
@@ -404,12 +380,7 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
         "predict test.csv --out submission.csv --force --json",
     );
     assert_eq!(keys(&stdout(&output)), ["path", "images"]);
-    assert_eq!(
-        run(&home, "predict test.csv --out test.csv --force")
-            .status
-            .code(),
-        Some(1)
-    );
+    exits(&run(&home, "predict test.csv --out test.csv --force"), 1);
 
     // Nothing is written for a table that is damaged, for what is not a table, and for several
     // inputs.
@@ -417,19 +388,14 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
     fs::write(at("empty.csv"), header("")).unwrap();
     fs::write(at("ink.json"), ONE).unwrap();
     for (inputs, status) in [
-        (&["cut.csv"][..], 1),
-        (&["empty.csv"], 1),
-        (&["ink.json"], 1),
-        (&["test.csv", "test.csv"], 2),
+        ("cut.csv", 1),
+        ("empty.csv", 1),
+        ("ink.json", 1),
+        ("test.csv test.csv", 2),
     ] {
-        let output = run(&home, &[&["predict", "--out", "new.csv"], inputs].concat());
-        assert_eq!(
-            output.status.code(),
-            Some(status),
-            "{inputs:?}: {}",
-            stderr(&output)
-        );
-        assert!(!at("new.csv").exists(), "{inputs:?}");
+        let output = run(&home, &format!("predict --out new.csv {inputs}"));
+        exits(&output, status);
+        assert!(!at("new.csv").exists(), "{inputs}");
     }
 }
 
@@ -450,29 +416,19 @@ fn run_with_input(home: &Path, arguments: &[&str], input: &[u8]) -> Output {
 fn standard_input_is_an_image_ink_or_a_table_by_its_content() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    packed
-        .write_all(format!("{ONE}\n{ONE}\n").as_bytes())
-        .unwrap();
-    let mut packed_table = GzEncoder::new(Vec::new(), Compression::fast());
-    packed_table
-        .write_all(table(&header(""), "", 1).as_bytes())
-        .unwrap();
+    let packed = gzip(format!("{ONE}\n{ONE}\n").as_bytes());
+    let packed_table = gzip(table(&header(""), "", 1).as_bytes());
     for (input, expected) in [
         (fs::read(home.path().join("one.png")).unwrap(), &["-"][..]),
         (ONE.as_bytes().to_vec(), &["-"]),
-        (packed.finish().unwrap(), &["-:1", "-:2"]),
-        (packed_table.finish().unwrap(), &["-:2"]),
+        (packed, &["-:1", "-:2"]),
+        (packed_table, &["-:2"]),
         (table("", "1,", 2).into_bytes(), &["-:1", "-:2"]),
     ] {
         let output = run_with_input(home.path(), &["predict", "--json", "-"], &input);
         exits(&output, 0);
         assert_eq!(paths(&output), expected);
-        assert!(
-            objects(&output).iter().all(|object| object["digit"] == 1),
-            "{}",
-            stdout(&output)
-        );
+        assert_all_are_ones(&output);
     }
     let output = run_with_input(
         home.path(),

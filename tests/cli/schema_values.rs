@@ -13,14 +13,14 @@ use inkling::records::{
 };
 use inkling::run_config::{
     Activation, Augmentation, Classes, DataSource, DataSpec, DeviceChoice, Initialization,
-    ModelKind, OptimizerKind, Precision, RunConfig, WeightFormat,
+    ModelKind, OptimizerKind, Precision, RunConfig,
 };
 use inkling::sweep::{Definition, SettingRange};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::schema::{SCHEMAS, check, part};
-use super::{home_with_set, last_object, run, stderr, words};
+use super::{home_with_set, last_object, run, stderr, succeed, write_model};
 use crate::support::{model_file, write_idx_set};
 
 /// Whether these values are what the definition allows, and have everything that it documents.
@@ -410,85 +410,37 @@ fn every_figure_of_a_benchmark_is_in_its_schema() {
 #[test]
 fn commands_with_settings_print_what_their_schemas_allow() {
     let home = home_with_set(300, 40);
-    let networks: [&[&str]; 4] = [
-        &["--network", "mlp", "--widths", "20-10"],
-        &[
-            "--layers",
-            "4C3-MP2-10",
-            "--activation-checkpointing",
-            "--initialization",
-            "lsuv",
-        ],
-        &[
-            "--network",
-            "tiny",
-            "--batch-size",
-            "auto:20",
-            "--autotune",
-            "--memory-limit",
-            "4000",
-            "--initialization",
-            "zca",
-        ],
-        &[
-            "--initial-weights",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
-            "--early-stopping",
-            "1",
-            "--clip-norm",
-            "1",
-        ],
+    let starter = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors");
+    fs::copy(starter, home.path().join("starter.safetensors")).unwrap();
+    let networks = [
+        "--network mlp --widths 20-10",
+        "--layers 4C3-MP2-10 --activation-checkpointing --initialization lsuv",
+        "--network tiny --batch-size auto:20 --autotune --memory-limit 4000 --initialization zca",
+        "--initial-weights starter.safetensors --early-stopping 1 --clip-norm 1",
     ];
-    let print = |command: &[&str], network: &[&str]| {
-        let output = run(
-            &home,
-            &[
-                command,
-                &["--data", "set", "--threads", "1", "--json"],
-                network,
-            ]
-            .concat(),
-        );
+    let print = |command: &str, network: &str| {
+        let command = format!("{command} --data set --threads 1 --json {network}");
+        let output = run(&home, &command);
         // A search may find nothing.
         assert!(
-            matches!(output.status.code(), Some(0 | 1)),
-            "{command:?} {network:?}: {}",
-            stderr(&output)
-        );
-        assert!(
-            !output.stdout.is_empty(),
-            "{command:?} {network:?}: {}",
+            matches!(output.status.code(), Some(0 | 1)) && !output.stdout.is_empty(),
+            "{command}: {}",
             stderr(&output)
         );
     };
     for network in networks {
-        print(&["train", "--epochs", "1"], network);
+        print("train --epochs 1", network);
     }
-    print(&["train", "--epochs", "1", "--repeats", "2"], networks[0]);
-    print(&["profile"], networks[0]);
-    print(&["find-lr"], networks[1]);
-    let sweep =
-        words("sweep --data set --preset quick --set epochs=1 --trials 2 --at-once 1 --json");
+    print("train --epochs 1 --repeats 2", networks[0]);
+    print("profile", networks[0]);
+    print("find-lr", networks[1]);
+    let sweep = "sweep --data set --preset quick --set epochs=1 --trials 2 --at-once 1 --json \
+                 --set learning-rate=1e-3..1e-2";
     for fixed in [
-        &["--set", "widths=20-10", "--set", "model=mlp"][..],
-        &[
-            "--set",
-            "model=cnn",
-            "--set",
-            "layers=4C3-MP2-10,4C5-MP2-10",
-            "--test",
-        ],
+        "--set widths=20-10 --set model=mlp",
+        "--set model=cnn --set layers=4C3-MP2-10,4C5-MP2-10 --test",
     ] {
-        let output = run(
-            &home,
-            &[&sweep[..], &["--set", "learning-rate=1e-3..1e-2"], fixed].concat(),
-        );
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{fixed:?}: {}",
-            stderr(&output)
-        );
+        succeed(&home, &format!("{sweep} {fixed}"));
     }
 }
 
@@ -499,51 +451,25 @@ fn commands_with_models_print_what_their_schemas_allow_of_an_onnx_network() {
     let home = home.path();
     write_idx_set(&home.join("set"), 60, 40);
     fs::write(home.join("network.onnx"), crate::import::onnx_graph_bytes()).unwrap();
-    fs::write(
-        home.join("mlp.safetensors"),
-        model_file(ModelKind::Mlp, Activation::Relu)
-            .to_bytes(WeightFormat::F32)
-            .unwrap(),
-    )
-    .unwrap();
+    let model = model_file(ModelKind::Mlp, Activation::Relu);
+    write_model(home, "mlp.safetensors", &model);
     fs::write(
         home.join("one.json"),
         r#"{"strokes": [[[50, 10], [50, 90]]]}"#,
     )
     .unwrap();
-    let succeed = |arguments: &[&str]| {
-        let output = run(home, &[arguments, &["--json"]].concat());
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
-        last_object(&output)
-    };
-    let imported = succeed(&["import", "network.onnx", "--out", "imported"]);
+    let succeed = |arguments: &str| last_object(&succeed(home, &format!("{arguments} --json")));
+    let imported = succeed("import network.onnx --out imported");
     assert_eq!(&imported["model"], &json!("onnx"));
     assert_eq!(&imported["finding"]["kind"], &json!("onnx_graph"));
-    let compared = succeed(&["compare", "imported", "mlp.safetensors", "--data", "set"]);
+    let compared = succeed("compare imported mlp.safetensors --data set");
     assert_eq!(compared["models"][0]["network"], "onnx");
-    succeed(&["eval", "--model", "imported", "--data", "set"]);
-    succeed(&["predict", "--model", "imported", "one.json"]);
-    succeed(&[
-        "predict",
-        "--model",
-        "imported",
-        "--model",
-        "mlp.safetensors",
-        "one.json",
-    ]);
+    succeed("eval --model imported --data set");
+    succeed("predict --model imported one.json");
+    succeed("predict --model imported --model mlp.safetensors one.json");
     for format in ["onnx", "safetensors", "card", "report"] {
-        succeed(&[
-            "export",
-            "--model",
-            "imported",
-            "--format",
-            format,
-            "--preview",
-        ]);
+        succeed(&format!(
+            "export --model imported --format {format} --preview"
+        ));
     }
 }

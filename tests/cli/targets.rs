@@ -5,42 +5,26 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use super::{run, stderr, words};
+use super::{exits, fails, run, says, succeed, words};
 
 /// The model that comes with Inkling, as a file in `home`.
-fn home_with_model() -> tempfile::TempDir {
+pub fn home_with_model() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    fs::copy(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
-        home.path().join("m.safetensors"),
-    )
-    .unwrap();
+    let starter = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors");
+    fs::copy(starter, home.path().join("m.safetensors")).unwrap();
     home
 }
 
 fn export(home: &Path, format: &str, out: &str, force: bool) -> Output {
-    let mut arguments = vec![
-        "export",
-        "--model",
-        "m.safetensors",
-        "--format",
-        format,
-        "--out",
-        out,
-    ];
+    let mut arguments = words("export --model m.safetensors --format");
+    arguments.extend([format, "--out", out]);
     arguments.extend(force.then_some("--force"));
     run(home, &arguments)
 }
 
 fn refused(output: &Output, words: &[&str]) {
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
-    for word in words {
-        assert!(
-            stderr(output).contains(word),
-            "it does not say {word:?}: {}",
-            stderr(output)
-        );
-    }
+    exits(output, 1);
+    words.iter().for_each(|word| says(output, word));
 }
 
 /// Every file in the folder with its content, but for the log.
@@ -86,20 +70,14 @@ fn files_that_exist_are_named_and_only_replaced_with_force() {
         refused(&output, in_the_way);
         refused(&output, &["--force"]);
         assert_eq!(content(home.path()), before, "{format}");
-        assert_eq!(
-            export(home.path(), format, files[0], true).status.code(),
-            Some(0)
-        );
+        exits(&export(home.path(), format, files[0], true), 0);
         let replaced = in_the_way
             .iter()
             .all(|name| fs::read(home.path().join(name)).unwrap() != b"mine");
         assert!(replaced, "{format}");
         // Once more: what is the same beside the file is in nobody's way.
         refused(&export(home.path(), format, files[0], false), &[files[0]]);
-        assert_eq!(
-            export(home.path(), format, files[0], true).status.code(),
-            Some(0)
-        );
+        exits(&export(home.path(), format, files[0], true), 0);
     }
 }
 
@@ -137,11 +115,9 @@ fn the_model_itself_is_never_replaced_by_whichever_path() {
         home.path().join("model.safetensors"),
     )
     .unwrap();
-    let arguments = words("export --model model.safetensors --format candle --out main.rs --force");
-    refused(
-        &run(&home, &arguments),
-        &["model.safetensors is the file that is read"],
-    );
+    let itself = "model.safetensors is the file that is read";
+    let export = "export --model model.safetensors --format candle --out main.rs --force";
+    fails(&home, export, 1, itself);
     assert_eq!(
         fs::read(home.path().join("model.safetensors")).unwrap(),
         before
@@ -208,25 +184,13 @@ fn what_is_no_regular_file_stays_what_it_is() {
         for (format, _) in FORMATS {
             refused(&export(home.path(), format, path, true), &[kind]);
         }
-        refused(
-            &run(
-                &home,
-                &["data", "show", "builtin", "--out", path, "--force"],
-            ),
-            &[kind],
-        );
+        let to = |command: &str| {
+            fails(&home, &format!("{command} --force --out {path}"), 1, kind);
+        };
+        to("data show builtin");
         if path != "folder" {
-            refused(
-                &run(
-                    &home,
-                    &["import", "m.safetensors", "--out", path, "--force"],
-                ),
-                &[kind],
-            );
-            refused(
-                &run(&home, &["train", "--epochs", "1", "--out", path, "--force"]),
-                &[kind],
-            );
+            to("import m.safetensors");
+            to("train --epochs 1");
         }
     }
     assert!(
@@ -262,28 +226,15 @@ fn pipes_and_devices_are_not_read_as_models() {
     // SAFETY: the path is a string that ends with a zero byte, and outlives the call.
     assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
     for (path, kind) in [("fifo", "named pipe"), ("/dev/zero", "device")] {
-        refused(&run(&home, &["import", path]), &[kind]);
-        refused(&run(&home, &["predict", "--model", path, "a.png"]), &[kind]);
-        refused(
-            &run(
-                &home,
-                &[
-                    "export", "--model", path, "--format", "zip", "--out", "a.zip",
-                ],
-            ),
-            &[kind],
-        );
-        refused(
-            &run(&home, &["eval", "--model", path, "--data", "builtin"]),
-            &[kind],
-        );
-        refused(
-            &run(
-                &home,
-                &["train", "--initial-weights", path, "--epochs", "1"],
-            ),
-            &[kind],
-        );
+        for command in [
+            "import",
+            "predict a.png --model",
+            "export --format zip --out a.zip --model",
+            "eval --data builtin --model",
+            "train --epochs 1 --initial-weights",
+        ] {
+            fails(&home, &format!("{command} {path}"), 1, kind);
+        }
     }
 }
 
@@ -291,40 +242,20 @@ fn pipes_and_devices_are_not_read_as_models() {
 fn sheets_and_runs_are_replaced_with_force_alone() {
     let home = home_with_model();
     fs::write(home.path().join("sheet.png"), "mine").unwrap();
-    refused(
-        &run(&home, "data show builtin --out sheet.png"),
-        &["sheet.png exists already"],
-    );
+    let show = "data show builtin --out sheet.png";
+    fails(&home, show, 1, "sheet.png exists already");
     assert_eq!(fs::read(home.path().join("sheet.png")).unwrap(), b"mine");
-    let import = |file: &str, force: &[&str]| {
-        run(&home, &[&["import", file, "--out", "run"], force].concat())
-    };
-    assert_eq!(import("m.safetensors", &[]).status.code(), Some(0));
-    refused(
-        &import("m.safetensors", &[]),
-        &[
-            "model.safetensors",
-            "run.json",
-            "history.csv",
-            "exist already",
-        ],
-    );
-    refused(
-        &run(&home, "train --epochs 1 --out run"),
-        &["exist already"],
-    );
-    assert_eq!(import("m.safetensors", &["--force"]).status.code(), Some(0));
-    refused(
-        &import("run/model.safetensors", &["--force"]),
-        &["is the file that is read"],
-    );
-    refused(
-        &run(
-            &home,
-            "train --initial-weights run/model.safetensors --epochs 1 --out run --force",
-        ),
-        &["is the file that is read"],
-    );
+    succeed(&home, "import m.safetensors --out run");
+    let again = run(&home, "import m.safetensors --out run");
+    let files = ["model.safetensors", "run.json", "history.csv"];
+    refused(&again, &files);
+    says(&again, "exist already");
+    fails(&home, "train --epochs 1 --out run", 1, "exist already");
+    succeed(&home, "import m.safetensors --out run --force");
+    for command in ["import", "train --epochs 1 --initial-weights"] {
+        let command = format!("{command} run/model.safetensors --out run --force");
+        fails(&home, &command, 1, "is the file that is read");
+    }
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use inkling::run_config::{Activation, DataSource, DataSpec, ModelKind};
 use inkling::text::visible::is_hidden;
 
-use super::{objects, run, stderr, stdout, succeed};
+use super::{fails, objects, run, stderr, stdout, succeed, write_model};
 use crate::support::model_file;
 
 /// Escape codes, a new title, a bell, a reversal of what follows, and the start of a line of its
@@ -25,36 +26,17 @@ fn names_of_files_are_shown_with_escapes() {
     )
     .unwrap();
     fs::write(home.path().join("broken.png"), "no image").unwrap();
-    let dash = format!("--{NAME}");
+    let (dash, archive) = (format!("--{NAME}"), format!("{NAME}.zip"));
+    let export = [
+        "export", "--format", "zip", "--model", &model, "--out", &archive,
+    ];
     for (arguments, status) in [
         (&["predict", &image][..], 0),
         (&["predict", "missing.png", &format!("{NAME}.png")], 1),
         (&["predict", &dash], 2),
         (&[dash.as_str()], 2),
-        (
-            &[
-                "export",
-                "--model",
-                &model,
-                "--format",
-                "zip",
-                "--out",
-                &format!("{NAME}.zip"),
-            ],
-            0,
-        ),
-        (
-            &[
-                "export",
-                "--model",
-                &model,
-                "--format",
-                "zip",
-                "--out",
-                &format!("{NAME}.zip"),
-            ],
-            1,
-        ),
+        (&export, 0),
+        (&export, 1),
         (&["import", &model, "--out", &folder], 0),
         (&["import", &image], 1),
         (&["eval", "--model", &model, "--data", &image], 1),
@@ -62,13 +44,7 @@ fn names_of_files_are_shown_with_escapes() {
         (&["data", "show", &image, "--out", "sheet.png"], 1),
         (&["train", "--data", NAME], 1),
     ] {
-        let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(status),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+        let output = fails(&home, arguments, status, "");
         for text in [stdout(&output), stderr(&output)] {
             assert_eq!(
                 text.chars().find(|&c| c != '\n' && is_hidden(c)),
@@ -89,20 +65,10 @@ fn names_of_files_are_shown_with_escapes() {
 #[test]
 fn the_words_of_a_model_are_shown_with_escapes() {
     let home = tempfile::tempdir().unwrap();
-    let mut model = model_file(
-        inkling::run_config::ModelKind::Mlp,
-        inkling::run_config::Activation::Relu,
-    );
-    model.card.data =
-        inkling::run_config::DataSpec::single(inkling::run_config::DataSource::Path(NAME.into()));
+    let mut model = model_file(ModelKind::Mlp, Activation::Relu);
+    model.card.data = DataSpec::single(DataSource::Path(NAME.into()));
     model.card.config.data = model.card.data.clone();
-    fs::write(
-        home.path().join("m.safetensors"),
-        model
-            .to_bytes(inkling::run_config::WeightFormat::F32)
-            .unwrap(),
-    )
-    .unwrap();
+    write_model(&home, "m.safetensors", &model);
     for arguments in [
         "import m.safetensors",
         "eval --model m.safetensors --data builtin",

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{exits, fails, run, says, stderr, stdout, succeed, words};
+use super::{exits, fails, prints, run, says, stderr, stdout, succeed, words};
 
 #[test]
 fn bad_usage_ends_with_status_2_and_says_why() {
@@ -63,19 +63,8 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         ("no/such/drawing", "does not exist"),
         ("train --fly", "--fly"),
     ] {
-        let output = run(&home, arguments);
-        assert_eq!(
-            output.status.code(),
-            Some(2),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+        let output = fails(&home, arguments, 2, word);
         assert!(stdout(&output).is_empty(), "{arguments:?}");
-        assert!(
-            stderr(&output).contains(word),
-            "{arguments:?} does not say {word:?}: {}",
-            stderr(&output)
-        );
     }
     assert!(!home.path().join("runs").exists(), "nothing was begun");
 }
@@ -145,12 +134,7 @@ fn help_and_version_are_answers() {
         ("train --help", "--preset"),
         ("--version", env!("CARGO_PKG_VERSION")),
     ] {
-        let output = succeed(&home, arguments);
-        assert!(
-            stdout(&output).contains(word),
-            "{arguments:?}: {}",
-            stdout(&output)
-        );
+        prints(&succeed(&home, arguments), word);
     }
 }
 
@@ -340,22 +324,12 @@ fn every_command_has_a_manual_page() {
 fn every_shell_can_complete_commands_and_options() {
     let home = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let output = run(&home, &["completions", shell]);
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{shell}: {}",
-            stderr(&output)
-        );
-        let script = stdout(&output);
+        let script = stdout(&succeed(&home, &["completions", shell]));
         for word in ["train", "find-batch-size", "activation-checkpointing"] {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
-    assert_eq!(
-        run(&home, &["completions", "command.com"]).status.code(),
-        Some(2)
-    );
+    exits(&run(&home, "completions command.com"), 2);
 }
 
 #[cfg(target_os = "linux")]

@@ -33,7 +33,7 @@ fn read_path(path: &Path) -> Result<DataSet, DataError> {
     read(path.to_str().unwrap(), &[])
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()

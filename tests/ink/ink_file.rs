@@ -9,11 +9,7 @@ use flate2::write::GzEncoder;
 use inkling::ink::{InkEntry, InkError, read_ink_file};
 use tempfile::TempDir;
 
-fn gzipped(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
+use crate::data::gzip;
 
 fn saved(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -52,8 +48,8 @@ const LINES: &str = "{\"strokes\": [[[0, 1], [2.5, 3]]], \"label\": \"7\", \"wri
 fn json_lines_give_each_drawing_with_its_line() {
     for (name, bytes) in [
         ("a.jsonl", LINES.as_bytes().to_vec()),
-        ("a.jsonl.gz", gzipped(LINES.as_bytes())),
-        ("a.txt", gzipped(LINES.as_bytes())),
+        ("a.jsonl.gz", gzip(LINES.as_bytes())),
+        ("a.txt", gzip(LINES.as_bytes())),
     ] {
         let entries = entries(name, &bytes).unwrap();
         let found: Vec<_> = entries
@@ -120,7 +116,7 @@ fn a_line_that_makes_no_sense_costs_only_itself() {
             "{bad}"
         );
         assert_eq!(
-            read("b.ndjson.gz", &gzipped(text.as_bytes()))[4..],
+            read("b.ndjson.gz", &gzip(text.as_bytes()))[4..],
             ["not b.ndjson.gz:5", "6"],
             "{bad}"
         );
@@ -163,14 +159,14 @@ fn damage_is_told_with_file_and_line() {
 
 #[test]
 fn files_without_drawings_say_so() {
-    for empty in [&b""[..], b"\n \n", &gzipped(b"")] {
+    for empty in [&b""[..], b"\n \n", &gzip(b"")] {
         assert!(complaint("a.json", empty).1.contains("no drawing"));
     }
 }
 
 #[test]
 fn a_gzip_file_cut_short_is_told() {
-    let whole = gzipped(LINES.repeat(50).as_bytes());
+    let whole = gzip(LINES.repeat(50).as_bytes());
     let (name, _) = complaint("a.jsonl.gz", &whole[..whole.len() / 2]);
     assert!(name.starts_with("a.jsonl.gz:"), "{name}");
     complaint("a.jsonl.gz", &[0x1F, 0x8B, 8, 0, 1, 2, 3]);
