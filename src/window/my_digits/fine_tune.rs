@@ -89,7 +89,7 @@ impl MyDigitsView {
     /// models.
     pub fn undo_fine_tune(&mut self, ctx: &mut Ctx) {
         if let Some(FineTuneResult { before, .. }) = self.fine_tuned.take() {
-            ctx.withdraw_offer(&MyDigitsAction::UndoFineTune.into());
+            ctx.withdraw_offer(MyDigitsAction::UndoFineTune);
             ctx.use_model(before);
         }
     }

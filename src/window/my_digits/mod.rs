@@ -172,7 +172,7 @@ impl MyDigitsView {
 
     /// Makes a change that can be taken back.
     fn make(&mut self, ctx: &mut Ctx, edit: Edit) {
-        ctx.withdraw_offer(&MyDigitsAction::RedoKept.into());
+        ctx.withdraw_offer(MyDigitsAction::RedoKept);
         self.undo.push(edit.clone());
         if self.undo.len() > UNDONE {
             self.undo.remove(0);
@@ -185,7 +185,7 @@ impl MyDigitsView {
         let Some(edit) = self.undo.pop() else {
             return;
         };
-        ctx.withdraw_offer(&MyDigitsAction::RedoKept.into());
+        ctx.withdraw_offer(MyDigitsAction::RedoKept);
         self.redo.push(edit.clone());
         if ctx.screen == Screen::MyDigits {
             let offer = Offer {
