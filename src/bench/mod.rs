@@ -9,7 +9,6 @@ mod plain_candle;
 mod profile;
 mod steps;
 mod store;
-mod trace;
 mod words;
 mod workloads;
 
@@ -18,10 +17,9 @@ pub use comparisons::{
     Compared, Open, batch_sizes, compare, devices, fastest, rates, step_config_of, sweet_spot,
 };
 pub use plain_candle::PlainCandle;
-pub use profile::profile;
+pub use profile::{chrome_trace, profile};
 pub use steps::time_steps;
 pub use store::{latest, save};
-pub use trace::chrome_trace;
 pub use words::{busy, disturbance, heading, profile_sections, sections, text, workload};
 
 use self::budget::BenchBudget;

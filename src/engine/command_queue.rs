@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::devices::Devices;
 use super::handle::EventSink;
+use super::host::Devices;
 use super::jobs::{self, JobError};
 use super::recognizer::Recognizer;
 use super::supervisor::{Activity, WorkerContext};

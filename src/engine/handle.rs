@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::devices::{Devices, ThisMachine};
+use super::host::{Devices, ThisMachine};
 use super::supervisor::{supervise, work};
 use crate::protocol::{Command, EngineExit, Event};
 use crate::records::{JobId, StepPoint, Telemetry};

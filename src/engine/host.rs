@@ -1,10 +1,17 @@
-//! Where an engine lives, and starting one there.
+//! Where an engine lives, starting one there, and how it opens devices: for a run, and for a model
+//! that recognizes drawings.
+
+use std::fmt::Debug;
 
 use super::child::HANG_TIMEOUT;
 use super::handle::{EngineHandle, EngineSettings};
 use super::remote::RemoteHost;
 use crate::device::look_for_cuda_in;
-use crate::run_config::DeviceChoice;
+use crate::hardware::device_support;
+use crate::infer::{Classifier, Classify};
+use crate::nn::DeviceContext;
+use crate::problem::Problem;
+use crate::run_config::{ConfigProblem, DeviceChoice};
 use crate::system::process;
 
 /// Where an engine lives.
@@ -64,5 +71,30 @@ impl EngineHandle {
             }
             EngineHost::Remote(host) => Self::remote(host.program(), &host, settings, wake),
         }
+    }
+}
+
+/// A trait, so that tests can put other devices in their place.
+pub trait Devices: Debug + Send + Sync {
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
+
+    /// A copy of the model on this device.
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem>;
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThisMachine;
+
+impl Devices for ThisMachine {
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
+        device_support(device)
+            .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
+        DeviceContext::open(device)
+    }
+
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem> {
+        Ok(Box::new(
+            model.to_device(device, &DeviceContext::open(device)?)?,
+        ))
     }
 }

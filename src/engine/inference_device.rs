@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
-use super::devices::Devices;
+use super::host::Devices;
 use crate::infer::{
     Classifier, Classify, DeviceComparison, DeviceRejection, catch_panic, compare_devices,
 };

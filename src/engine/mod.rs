@@ -6,8 +6,6 @@ mod autotuning;
 mod child;
 mod command_queue;
 mod dataset_cache;
-mod devices;
-mod ended_run;
 mod handle;
 mod host;
 mod inference_device;
@@ -19,11 +17,10 @@ mod server;
 mod supervisor;
 mod wire;
 
-pub use devices::{Devices, ThisMachine};
 pub use handle::{
     EngineGone, EngineHandle, EngineSettings, EngineSide, EventSink, RunsTarget, this_machine,
 };
-pub use host::EngineHost;
+pub use host::{Devices, EngineHost, ThisMachine};
 pub use remote::{
     ReceivedFolder, RemoteHost, SLURM, SlurmTask, SshHost, delete_received_on, hardware_on,
     received_on, self_test_on,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::devices::Devices;
 use super::handle::EventSink;
+use super::host::Devices;
 use super::inference_device::InferenceDevice;
 use crate::infer::{Classifier, Classify, read_candidates, read_number};
 use crate::ink::{Ink, Steps, Writing};

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::batches::EpochSteps;
 use super::gradient_noise::MAX_GROWTH;
-use super::order::EpochSteps;
 use super::progress::{EpochWeights, PartialEpoch};
-use super::state::{StepperState, TrainState, have_lens_of};
+use super::stepper::{StepperState, TrainState, have_lens_of};
 use crate::data::Fingerprint;
 use crate::math::random::Random;
 use crate::nn::Net;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::batches::EpochSteps;
 use super::memory::too_many_parameters;
-use super::order::EpochSteps;
 use crate::data::{Split, ValidationSplit};
 use crate::hardware;
 use crate::nn::{ModelFile, Net, initialize, parameter_count};

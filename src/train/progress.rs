@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{Checkpoint, CheckpointCard};
 use super::metrics::Metrics;
-use super::state::StepperState;
+use super::stepper::StepperState;
 use crate::math::packed;
 use crate::math::random::Random;
 use crate::nn::Net;

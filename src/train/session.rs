@@ -11,13 +11,12 @@ use std::thread::Scope;
 
 use candle_core::{Result as TensorResult, Tensor};
 
-use super::batches::{Batch, Batches};
+use super::batches::{Batch, Batches, EpochSteps, Shuffle};
 use super::checkpoint::Checkpoint;
 use super::gradient_noise::{grown, next_factor, noise_scale};
 use super::memory::MicroBatcher;
 use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
 use super::observer::{EndRequest, RunObserver, RunStart};
-use super::order::{EpochSteps, Shuffle};
 use super::plan::{Start, check, plan, threads};
 use super::progress::RunProgress;
 use super::run_clock::RunClock;

@@ -1,15 +1,14 @@
 //! How long training takes to reach an accuracy.
 
+use super::batches::EpochSteps;
 use super::gradient_noise::GradientNoise;
 use super::observer::{EndRequest, RunObserver, RunStart};
-use super::order::EpochSteps;
 use super::session::validate;
 use crate::data::{Split, ValidationSplit};
 use crate::infer::measure;
 use crate::math::random::Random;
 use crate::nn::{DeviceContext, Net};
-use crate::problem::Code;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::progress::{Cancelled, Progress, Unwatched};
 use crate::records::{Intervention, Reached, StepPoint, Telemetry, TimeToAccuracy};
 use crate::run_config::{Classes, RunConfig};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::saved_model::{SavedModel, may_be_read};
-use super::{JobContext, JobError, Workspace, test_images};
+use super::{JobContext, JobError, Workspace, saved_model};
 use crate::data::{MyDigits, Rehearsal, Split};
 use crate::engine::handle::RunsTarget;
 use crate::infer::measure;
@@ -108,7 +108,7 @@ pub(super) fn run(
         let known = may_be_read(workspace, former_set, former.as_ref())
             .then(|| former_set.sources().first().cloned())
             .flatten();
-        trained.summary.test = test_images::evaluate(
+        trained.summary.test = saved_model::test(
             workspace,
             &trained.model_file(),
             known,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{JobContext, JobError, Workspace, test_images};
+use super::{JobContext, JobError, Workspace, saved_model};
 use crate::data::{DataError, Split, gather_batch, load};
 use crate::engine::handle::RunsTarget;
 use crate::import::{ImportError, Imported, TrialImages, import};
@@ -37,7 +37,7 @@ pub(super) fn run(
         Ok(imported) => imported,
         Err(error) => return undecided(error),
     };
-    if let Some(test) = test_images::evaluate(
+    if let Some(test) = saved_model::test(
         workspace,
         &file,
         tested_source(spec, &file),

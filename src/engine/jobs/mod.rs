@@ -9,7 +9,6 @@ mod fine_tune;
 mod import;
 mod measure;
 mod saved_model;
-mod test_images;
 mod train;
 mod trial;
 

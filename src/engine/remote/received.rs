@@ -6,13 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::caller::Caller;
-use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
+use crate::engine::places::{EndedRun, SavedRun};
 use crate::nn::ModelFile;
-use crate::problem::Code;
-use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Event, JobEvent, JobResult};
+use crate::problem::{Code, Problem};
+use crate::protocol::{EngineError, Event, JobEvent, JobResult};
 use crate::records::{
     JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name,
 };
@@ -23,8 +21,7 @@ use crate::runs::{
 };
 use crate::system::WriteError;
 use crate::system::files::write_whole;
-use crate::train::RunPlaces;
-use crate::train::TrainError;
+use crate::train::{RunPlaces, TrainError};
 
 /// A run that trains on another machine.
 #[derive(Debug)]

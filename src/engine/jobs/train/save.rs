@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::{JobContext, JobError};
-use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
+use crate::engine::places::{EndedRun, SavedRun};
 use crate::problem::Problem;
-use crate::protocol::EngineError;
-use crate::protocol::{Command, Event, JobEvent};
+use crate::protocol::{Command, EngineError, Event, JobEvent};
 use crate::records::{RunPosition, RunSummary};
 use crate::run_config::WeightFormat;
 use crate::runs::{CheckpointWriter, RunContents, RunError};
