@@ -64,15 +64,6 @@ impl Progress for PartialProgress<'_> {
     }
 }
 
-impl std::fmt::Debug for PartialProgress<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PartialProgress")
-            .field("start", &self.start)
-            .field("end", &self.end)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<F: FnMut(f32) -> Result<(), Cancelled>> Progress for F {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
         self(fraction)

@@ -9,7 +9,7 @@ use std::io::{self, BufReader, Read};
 use std::process::{ChildStdin, ChildStdout, Command as Program, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use super::handle::{EngineHandle, EngineSettings, EngineSide, EventSink};
 use super::wire::{self, Handshake};
 use crate::protocol::{Command, EngineExit, Event};
 use crate::system::process::{ChildProcess, ignoring_ctrl_c};
+use crate::system::threads;
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between
 /// two looks at its commands.
@@ -52,7 +53,7 @@ impl EngineHandle {
                 Err(error) => not_opened.send(not_started(&error)),
             }
         };
-        if let Err(error) = Builder::new().name("inkling-child".to_owned()).spawn(open) {
+        if let Err(error) = threads::spawn("inkling-child", open) {
             not_spawned.send(not_started(&error));
         }
         handle
@@ -134,7 +135,7 @@ impl ChildEngine {
             }
             ending.store(true, Ordering::Relaxed);
             // Without a caller the engine interrupts its run and ends.
-            stdin.lock().unwrap_or_else(PoisonError::into_inner).take();
+            threads::lock(&stdin).take();
         })?;
         Ok(())
     }
@@ -197,7 +198,7 @@ fn with(
     stdin: &Mutex<Option<ChildStdin>>,
     write: impl FnOnce(&mut ChildStdin) -> io::Result<()>,
 ) -> bool {
-    let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stdin = threads::lock(stdin);
     stdin.as_mut().is_some_and(|pipe| write(pipe).is_ok())
 }
 

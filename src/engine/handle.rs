@@ -1,7 +1,7 @@
 //! The two ends of the line between an engine and its caller (window or command line), and how events
 //! leave the engine: at once, but telemetry at most ten times a second. Nothing ever blocks it.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
@@ -88,7 +88,6 @@ pub struct EngineHandle {
     pub(super) process: Arc<OnceLock<u32>>,
 }
 
-#[derive(Debug)]
 pub struct EngineSide {
     /// Commands, in order.
     pub commands: Receiver<Command>,
@@ -261,13 +260,5 @@ impl EventSink {
             self.last_telemetry = Some(now);
         }
         due
-    }
-}
-
-impl fmt::Debug for EventSink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventSink")
-            .field("waiting", &self.waiting.len())
-            .finish_non_exhaustive()
     }
 }

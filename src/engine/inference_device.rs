@@ -12,6 +12,7 @@ use crate::infer::{
 };
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, InferenceChoice};
+use crate::system::threads;
 
 /// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing
 /// sluggish.
@@ -145,9 +146,7 @@ fn compare_in_background(
         // Nobody receives what was postponed or restarted.
         let _ = sender.send(compare_devices(&model, choice, &usable, &load, TIME_LIMIT));
     };
-    let spawned = std::thread::Builder::new()
-        .name("inkling-compare".to_owned())
-        .spawn(work);
+    let spawned = threads::spawn("inkling-compare", work);
     spawned
         .inspect_err(|error| tracing::error!(%error, "no thread to compare inference devices"))
         .ok()?;

@@ -9,9 +9,40 @@ use super::handle::{EngineSettings, RunsTarget};
 use crate::problem::Problem;
 use crate::records::{Rescue, RunSummary};
 use crate::run_config::WeightFormat;
-use crate::runs::{CheckpointWriter, RunContents, RunError, Store, keep_in};
+use crate::runs::{CheckpointWriter, RunContents, RunError, Store, check_target, keep_in};
 use crate::system::WriteError;
 use crate::train::RunPlaces;
+
+impl RunsTarget {
+    /// Whether a run can be saved there; to be asked before hours are spent on training.
+    pub(super) fn check(&self) -> Result<(), RunError> {
+        match self {
+            Self::Store(root) => Store::new(root).check(),
+            Self::Folder { folder, replace } => check_target(folder, *replace),
+        }
+    }
+
+    /// Saves a run there.
+    pub(super) fn keep(
+        &self,
+        contents: &RunContents<'_>,
+        weights: WeightFormat,
+        checkpoints: Option<&CheckpointWriter>,
+    ) -> Result<RunSummary, RunError> {
+        match self {
+            Self::Store(root) => Store::new(root).keep(contents, weights, checkpoints),
+            Self::Folder { folder, replace } => {
+                keep_in(folder, *replace, contents, weights, checkpoints)
+            }
+        }
+    }
+
+    /// The folder that it names.
+    pub(super) fn folder(&self) -> &Path {
+        let (Self::Store(folder) | Self::Folder { folder, .. }) = self;
+        folder
+    }
+}
 
 /// The places of a run; of a resumed one, those it was started with, unless others were named for
 /// it.
@@ -152,14 +183,7 @@ impl EndedRun<'_> {
         target: &RunsTarget,
         contents: &RunContents<'_>,
     ) -> Result<RunSummary, RunError> {
-        match target {
-            RunsTarget::Store(root) => {
-                Store::new(root).keep(contents, self.weights, self.checkpoints)
-            }
-            RunsTarget::Folder { folder, replace } => {
-                keep_in(folder, *replace, contents, self.weights, self.checkpoints)
-            }
-        }
+        target.keep(contents, self.weights, self.checkpoints)
     }
 
     /// Saves it as the first folder with the name of this one and a number that is free.

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::handle::{EngineHandle, EngineSettings};
@@ -12,6 +12,7 @@ use super::wire::{self, Handshake};
 use crate::protocol::{Command, Event, JobEvent};
 use crate::system::files::keep_new_files_private;
 use crate::system::paths::Paths;
+use crate::system::threads::{self, lock};
 
 /// Why a caller is not served.
 #[derive(Debug, thiserror::Error)]
@@ -142,10 +143,7 @@ pub fn serve(
             std::thread::sleep(Duration::from_secs(1));
         }
     };
-    std::thread::Builder::new()
-        .name("inkling-caller".to_owned())
-        .spawn(listening)
-        .map_err(ServeError::NoThread)?;
+    threads::spawn("inkling-caller", listening).map_err(ServeError::NoThread)?;
     let mut alive = true;
     // Also with nobody to hear it, the engine comes to its end by itself.
     while let Ok(event) = events.recv() {
@@ -180,10 +178,7 @@ fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), S
         // Nobody waits for it any more where it came too late.
         let _ = send.send((theirs, input));
     };
-    std::thread::Builder::new()
-        .name("inkling-handshake".to_owned())
-        .spawn(receiving)
-        .map_err(ServeError::NoThread)?;
+    threads::spawn("inkling-handshake", receiving).map_err(ServeError::NoThread)?;
     let (theirs, input) = came
         .recv_timeout(HANDSHAKE_TIMEOUT)
         .map_err(|_| ServeError::NoCaller)?;
@@ -205,10 +200,7 @@ fn watch(heard: Arc<AtomicBool>, commands: Sender<Command>) -> io::Result<()> {
         tracing::info!("the caller is silent");
         let _ = commands.send(Command::Interrupt);
     };
-    std::thread::Builder::new()
-        .name("inkling-watch".to_owned())
-        .spawn(watching)
-        .map(drop)
+    threads::spawn("inkling-watch", watching).map(drop)
 }
 
 /// The event, after the files that go with it to a caller on another machine.
@@ -223,8 +215,4 @@ fn with_files(event: Event, caller: CallerLocation) -> Vec<Event> {
         .inspect_err(|error| tracing::error!(%error, "files cannot be sent"))
         .unwrap_or_default();
     files.into_iter().chain([event]).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

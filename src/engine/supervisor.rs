@@ -16,11 +16,10 @@ use crate::problem::Problem;
 use crate::protocol::{Command, EngineError, Event, JobEvent};
 use crate::records::JobId;
 use crate::runs::CheckpointThread;
-use crate::system::priority;
+use crate::system::threads;
 
 /// What the engine's work gets: commands, a sink for events, and a place to note its activity, so
 /// that a panic is reported as what it interrupted.
-#[derive(Debug)]
 pub struct WorkerContext<'a> {
     /// Commands, in order.
     pub commands: &'a mut Receiver<Command>,
@@ -57,35 +56,33 @@ pub fn supervise(
     side: EngineSide,
     mut work: impl FnMut(WorkerContext<'_>) + Send + 'static,
 ) -> io::Result<()> {
-    std::thread::Builder::new()
-        .name("inkling-engine".to_owned())
-        .spawn(move || {
-            let EngineSide {
-                mut commands,
-                events,
-            } = side;
-            loop {
-                let (mut sink, mut activity) = (events.fork(), None);
-                // Nothing the work owned outlives a panic: its state, its models and its half-sent
-                // telemetry are dropped here.
-                let context = WorkerContext {
-                    commands: &mut commands,
-                    events: &mut sink,
-                    activity: &mut activity,
-                };
-                let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(context))) else {
-                    return;
-                };
-                let message = panic_message(panic.as_ref());
-                tracing::error!(%message, "the engine panicked");
-                let problem = Problem::from(EngineError::Panicked { message });
-                events.send(match activity {
-                    Some(activity) => Activity::failed(activity, problem),
-                    None => Event::Failed(problem),
-                });
-                events.send(Event::Restarted);
-            }
-        })?;
+    threads::spawn("inkling-engine", move || {
+        let EngineSide {
+            mut commands,
+            events,
+        } = side;
+        loop {
+            let (mut sink, mut activity) = (events.fork(), None);
+            // Nothing the work owned outlives a panic: its state, its models and its half-sent
+            // telemetry are dropped here.
+            let context = WorkerContext {
+                commands: &mut commands,
+                events: &mut sink,
+                activity: &mut activity,
+            };
+            let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(context))) else {
+                return;
+            };
+            let message = panic_message(panic.as_ref());
+            tracing::error!(%message, "the engine panicked");
+            let problem = Problem::from(EngineError::Panicked { message });
+            events.send(match activity {
+                Some(activity) => Activity::failed(activity, problem),
+                None => Event::Failed(problem),
+            });
+            events.send(Event::Restarted);
+        }
+    })?;
     Ok(())
 }
 
@@ -104,7 +101,7 @@ pub(super) fn work(
     context: WorkerContext<'_>,
 ) {
     if settings.background_priority {
-        priority::below_normal();
+        threads::below_normal();
     }
     // Whatever computes outside of a run uses this pool. Started by its first use, it would panic
     // where there can be no further thread.

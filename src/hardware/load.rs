@@ -7,8 +7,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
@@ -18,6 +17,7 @@ use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Pid, ProcessRefreshKind, ProcessesToU
 use super::{Gpu, gpus, probe};
 use crate::device::memory_held;
 use crate::system::process::ChildProcess;
+use crate::system::threads::{self, lock};
 
 /// CPU load is measured over the time since the last sample; after longer than this the measurement
 /// starts anew.
@@ -105,14 +105,6 @@ impl Meter {
             process_memory: memory_held(system, &watched.processes),
             gpus,
         }
-    }
-}
-
-impl std::fmt::Debug for Meter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Meter")
-            .field("last", &self.last)
-            .finish_non_exhaustive()
     }
 }
 
@@ -207,7 +199,7 @@ impl GpuProcess {
             process.kill();
             process.wait(GRACE);
         };
-        if let Err(error) = Builder::new().name("inkling-gpus".to_owned()).spawn(listen) {
+        if let Err(error) = threads::spawn("inkling-gpus", listen) {
             watched.process.kill();
             return Err(error);
         }
@@ -250,10 +242,6 @@ fn listen(stdout: impl Read, latest: &Mutex<Latest>) -> bool {
         }
         (latest.state, latest.printed) = (State::Answers(gpus), Instant::now());
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The load of the CPU by all processes but this one.
@@ -299,13 +287,5 @@ impl BackgroundLoad {
         let all = system.global_cpu_usage() / 100.0;
         (self.own, self.since) = (own.max(1), Instant::now());
         Some((all - ours).clamp(0.0, 1.0))
-    }
-}
-
-impl std::fmt::Debug for BackgroundLoad {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BackgroundLoad")
-            .field("since", &self.since)
-            .finish_non_exhaustive()
     }
 }

@@ -17,6 +17,7 @@ use crate::run_config::DeviceChoice;
 #[cfg(target_os = "linux")]
 use crate::system::files::read_limited;
 use crate::system::process::run_within;
+use crate::system::threads;
 use crate::text::format::count;
 
 /// How long to wait for a driver before it counts as absent.
@@ -123,9 +124,7 @@ fn with_timeout<T: Send + 'static>(
     ask: impl FnOnce() -> T + Send + 'static,
 ) -> impl FnOnce() -> Option<T> {
     let (sender, answer) = channel();
-    let asked = std::thread::Builder::new()
-        .name("inkling-probe".to_owned())
-        .spawn(move || sender.send(ask()));
+    let asked = threads::spawn("inkling-probe", move || sender.send(ask()));
     move || {
         asked
             .ok()

@@ -14,14 +14,13 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::Builder;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{CHECKPOINT, CheckpointFolder, Checkpoints, RunError};
 use crate::nn::ComputeError;
 use crate::records::RunPosition;
-use crate::system::priority;
+use crate::system::threads::{self, lock};
 use crate::train::Checkpoint;
 
 /// When a checkpoint that could not be written is tried again.
@@ -43,14 +42,14 @@ impl CheckpointThread {
         let (sender, jobs) = channel::<Job>();
         let work = move || {
             if background {
-                priority::below_normal();
+                threads::below_normal();
             }
             for job in jobs {
                 // Whoever waits for the job learns of its end.
                 let _ = catch_unwind(AssertUnwindSafe(job));
             }
         };
-        Builder::new().name("checkpoints".to_owned()).spawn(work)?;
+        threads::spawn("checkpoints", work)?;
         Ok(Self(sender))
     }
 }
@@ -188,8 +187,4 @@ impl CheckpointWriter {
             .recv();
         lock(&folder).take()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

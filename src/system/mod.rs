@@ -10,12 +10,12 @@ pub mod files;
 pub mod input_file;
 pub mod log;
 pub mod paths;
-pub mod priority;
 pub mod process;
 pub mod sha256;
 pub mod signals;
 #[cfg(feature = "gui")]
 pub mod single_instance;
 pub mod targets;
+pub mod threads;
 
 pub use error::{NotRegular, TargetError, WriteError, WriteErrorKind};

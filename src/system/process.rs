@@ -6,9 +6,11 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
+
+use super::threads::lock;
 
 /// How often a process that is waited for is polled.
 const POLL: Duration = Duration::from_millis(20);
@@ -328,8 +330,4 @@ impl<K: Keep> Output<K> {
         let _: Result<(), _> = self.end.recv_timeout(LAST_OUTPUT);
         std::mem::take(&mut *lock(&self.kept))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -37,40 +37,38 @@ pub use windows::listen;
 mod unix {
     use std::io;
     use std::sync::mpsc::sync_channel;
-    use std::thread::Builder;
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
     use super::Signal;
+    use crate::system::threads;
 
     /// From now on calls `take` with each signal, from a thread of its own, instead of what the
     /// system does by default.
     pub fn listen(take: impl Fn(Signal) + Send + Sync + 'static) -> io::Result<()> {
         let (report, registered) = sync_channel(1);
         // Registered on the thread: without one, signals have to do what they usually do.
-        Builder::new()
-            .name("inkling-signals".to_owned())
-            .spawn(move || {
-                let wanted = [SIGINT, SIGTERM, SIGHUP]
-                    .into_iter()
-                    .filter(|signal| !is_ignored(*signal));
-                let mut signals = match Signals::new(wanted) {
-                    Ok(signals) => signals,
-                    Err(error) => return drop(report.send(Err(error))),
-                };
-                // Whoever started this thread waits for it.
-                let _ = report.send(Ok(()));
-                for signal in signals.forever() {
-                    take(if signal == SIGINT {
-                        Signal::Interrupt
-                    } else {
-                        Signal::Terminate {
-                            status: 128 + signal as u8,
-                        }
-                    });
-                }
-            })?;
+        threads::spawn("inkling-signals", move || {
+            let wanted = [SIGINT, SIGTERM, SIGHUP]
+                .into_iter()
+                .filter(|signal| !is_ignored(*signal));
+            let mut signals = match Signals::new(wanted) {
+                Ok(signals) => signals,
+                Err(error) => return drop(report.send(Err(error))),
+            };
+            // Whoever started this thread waits for it.
+            let _ = report.send(Ok(()));
+            for signal in signals.forever() {
+                take(if signal == SIGINT {
+                    Signal::Interrupt
+                } else {
+                    Signal::Terminate {
+                        status: 128 + signal as u8,
+                    }
+                });
+            }
+        })?;
         registered.recv().map_err(io::Error::other)?
     }
 

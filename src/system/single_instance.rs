@@ -8,12 +8,12 @@ use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
-use std::thread::Builder;
 use std::time::Duration;
 
 use interprocess::local_socket::{Listener, ListenerOptions, Name, Stream, prelude::*};
 
 use super::files::{create_folder, open_lock};
+use super::threads;
 
 /// How long a window may take to say that it has taken the files.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
@@ -81,10 +81,7 @@ impl LaterStarts {
                 }
             }
         };
-        if let Err(error) = Builder::new()
-            .name("inkling-starts".to_owned())
-            .spawn(serve)
-        {
+        if let Err(error) = threads::spawn("inkling-starts", serve) {
             tracing::warn!(%error, "later starts cannot be heard");
         }
     }
@@ -120,10 +117,7 @@ fn hand_over(folder: &Path, files: &[PathBuf]) -> bool {
         // Nobody waits any more when it took too long.
         let _ = say.send(asked());
     };
-    let asked = Builder::new()
-        .name("inkling-later".to_owned())
-        .spawn(ask)
-        .is_ok();
+    let asked = threads::spawn("inkling-later", ask).is_ok();
     asked && matches!(said.recv_timeout(ANSWER_TIMEOUT), Ok(Ok(answer)) if answer.trim() == TAKEN)
 }
 

@@ -3,9 +3,10 @@
 //! given beside it, and happens on the window's thread.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::state::App;
+use crate::system::threads;
 
 /// Called from other threads when there is something new to process.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -69,7 +70,7 @@ impl BackgroundTasks {
     {
         let lock = Arc::clone(&self.locks[folder as usize]);
         self.run_with_updates(move |report| {
-            let _only = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let _only = threads::lock(&lock);
             let result = task();
             report(Box::new(move |app| then(app, result)));
         });
@@ -78,9 +79,7 @@ impl BackgroundTasks {
     /// Runs a task that has several results.
     pub fn run_with_updates(&self, task: impl FnOnce(&dyn Fn(Then)) + Send + 'static) {
         let sender = self.sender();
-        let spawned = std::thread::Builder::new()
-            .name("inkling-task".to_owned())
-            .spawn(move || task(&sender));
+        let spawned = threads::spawn("inkling-task", move || task(&sender));
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for a background task");
         }

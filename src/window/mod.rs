@@ -59,8 +59,8 @@ pub use sweeps::{
     SweepProblem, SweepView, Sweeps,
 };
 pub use train::{
-    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
-    SearchState, ValidationError, blocks, expected_accuracy,
+    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
+    ValidationError, blocks, expected_accuracy,
 };
 pub use train::{ClassCount, Learning};
 pub use train::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};

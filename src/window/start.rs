@@ -1,10 +1,11 @@
 //! Opens the window: its size, position and icon, and the services the app depends on.
 
 use crate::settings::Settings;
+use crate::system::threads;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
@@ -78,12 +79,7 @@ pub fn run(
                     let program = process::this_program(&["hardware", "--json"]);
                     probe_in_subprocess(look_for_cuda_in(folder, program), &kept_in)
                 }),
-                sample_load: Arc::new(move |watched| {
-                    meter
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .sample(watched)
-                }),
+                sample_load: Arc::new(move |watched| threads::lock(&meter).sample(watched)),
                 host: EngineHost::from_env(),
                 connect: Box::new(|host, settings, wake| {
                     EngineHandle::start(host, settings, move || wake())

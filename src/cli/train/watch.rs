@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::thread::Builder;
 
 use super::report::{self, JsonLine};
 use crate::cli::engine::{Engine, Update};
@@ -19,6 +18,7 @@ use crate::run_config::RunConfig;
 use crate::runs::Checkpoints;
 use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, create_folder};
+use crate::system::threads;
 use crate::text::format::grouped;
 use crate::text::visible;
 
@@ -343,10 +343,7 @@ fn read_folders(engine: &Engine) -> bool {
             save(folder_of(line.trim()));
         }
     };
-    Builder::new()
-        .name("inkling-folders".to_owned())
-        .spawn(read)
-        .is_ok()
+    threads::spawn("inkling-folders", read).is_ok()
 }
 
 /// The folder that was typed: `~` is the home folder, as in a shell. Without one it is tried again.

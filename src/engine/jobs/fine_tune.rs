@@ -149,7 +149,7 @@ fn measured(
 
 /// The model in a folder of its own among the others, with a note on what it is.
 fn save(runs: &RunsTarget, trained: &TrainedModel, drawings: usize) -> Result<RunSummary, Problem> {
-    let (RunsTarget::Store(root) | RunsTarget::Folder { folder: root, .. }) = runs;
+    let root = runs.folder();
     let summary = Store::new(root).save(trained, WeightFormat::F32, None)?;
     let note = format!(
         "Fine-tuned on {} of yours.",

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::{JobContext, JobError, Workspace, saved_model};
 use crate::data::{DataError, Split, gather_batch, load};
-use crate::engine::handle::RunsTarget;
 use crate::import::{ImportError, Imported, TrialImages, import};
 use crate::math::random::Random;
 use crate::nn::ModelFile;
@@ -13,7 +12,7 @@ use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::{ImportSpec, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, NamedSet, WeightFormat};
-use crate::runs::{RunContents, Store, keep_in};
+use crate::runs::RunContents;
 
 /// The share of the whole that it takes to find out which network the weights belong to; the rest
 /// measures it on test images.
@@ -48,12 +47,7 @@ pub(super) fn run(
     file.card.test = summary.test.as_ref().map(SplitEvaluation::accuracy);
     let weights = workspace.settings.weights.unwrap_or(WeightFormat::F32);
     let contents = RunContents::of_model(file, summary);
-    let summary = match &workspace.settings.runs {
-        RunsTarget::Store(root) => Store::new(root).keep(&contents, weights, None)?,
-        RunsTarget::Folder { folder, replace } => {
-            keep_in(folder, *replace, &contents, weights, None)?
-        }
-    };
+    let summary = workspace.settings.runs.keep(&contents, weights, None)?;
     Ok(JobResult::Import { summary, finding })
 }
 

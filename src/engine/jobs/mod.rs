@@ -24,7 +24,7 @@ use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
 use crate::run_config::RunConfig;
 use crate::runs::CheckpointThread;
-use crate::system::priority;
+use crate::system::threads;
 
 /// What every job works with, and what outlives it.
 pub(super) struct Workspace<'s> {
@@ -88,7 +88,7 @@ fn at_priority_of<R: Send>(
     work: impl FnOnce() -> R + Send,
 ) -> Result<R, ComputeError> {
     if settings.background_priority {
-        priority::while_idle(work).map_err(|error| ComputeError::no_thread(&error))
+        threads::while_idle(work).map_err(|error| ComputeError::no_thread(&error))
     } else {
         Ok(work())
     }

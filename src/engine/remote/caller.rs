@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::process::Command as Program;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::Builder;
 use std::time::Duration;
 
 use super::bundle::IncomingFiles;
@@ -23,6 +22,7 @@ use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent, Qu
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
 use crate::run_config::DataSpec;
 use crate::system::process::ignoring_hangup_and_termination;
+use crate::system::threads;
 
 /// How long to wait before it is tried again to save a run that could not be.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -115,11 +115,7 @@ impl EngineHandle {
             Input::CallerGone,
         )
         .and_then(|()| forward(from_remote, to_inbox, Input::Remote, Input::RemoteGone))
-        .and_then(|()| {
-            Builder::new()
-                .name("inkling-remote".to_owned())
-                .spawn(move || caller.run())
-        });
+        .and_then(|()| threads::spawn("inkling-remote", move || caller.run()));
         if let Err(error) = started {
             not_started.send(no_thread(&error));
         }
@@ -141,10 +137,7 @@ fn forward<T: Send + 'static>(
             .chain([last])
             .all(|input| inbox.send(input).is_ok());
     };
-    Builder::new()
-        .name("inkling-remote-inbox".to_owned())
-        .spawn(pass)
-        .map(drop)
+    threads::spawn("inkling-remote-inbox", pass).map(drop)
 }
 
 impl Caller {

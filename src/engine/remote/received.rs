@@ -16,8 +16,7 @@ use crate::records::{
 };
 use crate::run_config::RunConfig;
 use crate::runs::{
-    CHECKPOINT, CheckpointFolder, Checkpoints, RunContents, Store, check_target, load, load_steps,
-    read_checkpoint,
+    CHECKPOINT, CheckpointFolder, Checkpoints, RunContents, load, load_steps, read_checkpoint,
 };
 use crate::system::WriteError;
 use crate::system::files::write_whole;
@@ -46,15 +45,6 @@ pub struct Unsaved {
 }
 
 impl RemoteRun {
-    /// Whether it can be saved there; to be asked before hours are spent on training.
-    pub fn check(target: &RunsTarget) -> Result<(), Problem> {
-        match target {
-            RunsTarget::Store(root) => Store::new(root).check()?,
-            RunsTarget::Folder { folder, replace } => check_target(folder, *replace)?,
-        }
-        Ok(())
-    }
-
     /// Saves its model, summary and steps; before it would be lost, as much of them as can be
     /// saved.
     fn save(

@@ -77,7 +77,7 @@ impl Caller {
             .map(|origin| &origin.places);
         let places = places(&self.settings, before);
         let target = target(&self.settings, &places);
-        RemoteRun::check(&target)?;
+        target.check()?;
         self.sends_run_with_model = resumed
             .as_ref()
             .is_some_and(|(_, checkpoint)| !checkpoint.card.epochs.is_empty());

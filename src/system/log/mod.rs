@@ -11,7 +11,7 @@ use std::fmt::{self, Debug, Write as _};
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use jiff::Timestamp;
 use tracing::field::{Field, Visit};
@@ -25,6 +25,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::files::read_limited;
 use crate::system::files::open_append_private;
+use crate::system::threads;
 use crate::text::visible;
 
 pub use shareable::{Names, shareable};
@@ -176,7 +177,7 @@ impl LogFile {
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = threads::lock(&self.open);
         if !open.as_ref().is_some_and(|file| {
             file.metadata()
                 .is_ok_and(|metadata| metadata.len() < MAX_BYTES)

@@ -19,8 +19,8 @@ pub mod view;
 pub use learning::{ClassCount, Learning};
 pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use setup::{
-    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
-    SearchState, ValidationError, blocks, expected_accuracy,
+    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
+    ValidationError, blocks, expected_accuracy,
 };
 
 /// The next run, the one in progress, and those that wait.

@@ -8,7 +8,6 @@ use std::path::Path;
 use self::observed_run::ObservedRun;
 use super::{JobContext, JobError, Workspace, at_priority_of};
 use crate::data::{DataError, DataSet, check_labels};
-use crate::engine::handle::RunsTarget;
 use crate::engine::places::{places, target};
 use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
@@ -19,7 +18,7 @@ use crate::protocol::EngineError;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_disk_space, check_target};
+use crate::runs::{CheckpointWriter, Checkpoints, RunError, check_disk_space};
 use crate::train::{
     self, Checkpoint, EndRequest, RunOrigin, RunPlaces, TrainOutcome, TrainedModel,
 };
@@ -124,12 +123,13 @@ fn train_from(
     // Better refused now than after an hour of training.
     train::check(config)?;
     let target = target(settings, places);
-    match &target {
-        RunsTarget::Store(root) => Store::new(root).check()?,
-        RunsTarget::Folder { folder, replace } => check_target(folder, *replace)?,
-    }
-    let (RunsTarget::Store(runs) | RunsTarget::Folder { folder: runs, .. }) = &target;
-    check_disk_space(config, runs, &settings.checkpoints, writer.bytes())?;
+    target.check()?;
+    check_disk_space(
+        config,
+        target.folder(),
+        &settings.checkpoints,
+        writer.bytes(),
+    )?;
     let watched = settings.reports_learning;
     let mut run = ObservedRun {
         context,

@@ -12,4 +12,4 @@ pub use data::{DownloadState, DownloadView, Samples};
 pub use estimates::expected_accuracy;
 pub use form::{Form, ValidationError};
 pub use network::{Block, blocks};
-pub use search::{Search, SearchAction, SearchKind, SearchResult, SearchState};
+pub use search::{Search, SearchAction, SearchKind, SearchState};

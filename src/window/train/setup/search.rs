@@ -4,8 +4,8 @@
 use crate::problem::{Message, Problem};
 use crate::protocol::{Job, JobResult};
 use crate::records::{
-    BatchSizeFinding, BatchSizeSpec, JobId, Profile, RateFinding, RateSearch, StepPoint,
-    TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
+    BatchSizeSpec, JobId, RateSearch, StepPoint, TARGET_ACCURACIES, TARGET_ACCURACY,
+    TimeToAccuracy, batch_size_configs, fastest_batch_size,
 };
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
@@ -57,27 +57,24 @@ pub enum SearchState {
     /// It has not begun.
     Ready,
     Running(JobId),
-    Done(SearchResult),
+    Done(Box<JobResult>),
     Cancelled,
     Failed(Message),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum SearchResult {
-    LearningRate(RateFinding),
-    BatchSize(BatchSizeFinding),
-    Profile {
-        profile: Box<Profile>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
-        background_load: f32,
-    },
 }
 
 impl Search {
     /// The learning rate that was found.
     pub fn suggested(&self) -> Option<f64> {
+        match self.result()? {
+            JobResult::FindLearningRate(found) => Some(found.suggestion?.rate),
+            _ => None,
+        }
+    }
+
+    /// What came of it, once it is done.
+    pub fn result(&self) -> Option<&JobResult> {
         match &self.state {
-            SearchState::Done(SearchResult::LearningRate(found)) => Some(found.suggestion?.rate),
+            SearchState::Done(result) => Some(result),
             _ => None,
         }
     }
@@ -250,31 +247,15 @@ impl Train {
         let Some(search) = self.search_of(id) else {
             return outcome.err()?.problem();
         };
-        let found = match outcome {
-            Ok(JobResult::Profile {
-                profile,
-                background_load,
-            }) => SearchResult::Profile {
-                profile: Box::new(profile),
-                background_load,
-            },
-            Ok(JobResult::FindLearningRate(finding)) => SearchResult::LearningRate(finding),
-            Ok(JobResult::FindBatchSize(finding)) => SearchResult::BatchSize(finding),
-            Ok(_) => return None,
-            Err(WithoutResult::Cancelled) => {
-                search.state = SearchState::Cancelled;
-                return None;
-            }
-            Err(WithoutResult::Failed(problem)) => {
-                search.state = SearchState::Failed(problem.message);
-                return None;
-            }
+        search.state = match outcome {
+            Ok(result) => SearchState::Done(Box::new(result)),
+            Err(WithoutResult::Cancelled) => SearchState::Cancelled,
+            Err(WithoutResult::Failed(problem)) => SearchState::Failed(problem.message),
             Err(WithoutResult::EngineGone) => {
                 self.search = None;
                 return None;
             }
         };
-        search.state = SearchState::Done(found);
         None
     }
 }

@@ -7,13 +7,12 @@ use eframe::egui::{
 
 use super::search::act;
 use crate::bench::{busy, chrome_trace, profile_sections};
+use crate::protocol::JobResult;
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, Span, SpanKind};
 use crate::text::format::milliseconds;
 use crate::window::style::{self, Palette, table};
-use crate::window::{
-    Action, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState,
-};
+use crate::window::{Action, Pushes as _, Search, SearchAction, SearchKind};
 
 /// The greatest height of the tables, and what stands around them in the dialog, in points.
 const HEIGHT: f32 = 560.0;
@@ -48,8 +47,8 @@ pub(super) fn result(ui: &mut Ui, profile: &Profile, background_load: f32) {
 }
 
 pub(super) fn buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
-    let done = match &view.state {
-        SearchState::Done(SearchResult::Profile { profile, .. }) => Some(profile),
+    let done = match view.result() {
+        Some(JobResult::Profile { profile, .. }) => Some(profile),
         _ => None,
     };
     let save = ui.add_enabled(done.is_some(), style::secondary_button("Save trace…"));

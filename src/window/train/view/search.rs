@@ -9,6 +9,7 @@ use egui_plot::{PlotBounds, PlotPoint, Text, VLine};
 use super::profile;
 use crate::bench::busy;
 use crate::problem::Message;
+use crate::protocol::JobResult;
 use crate::records::benchmark::BUSY;
 use crate::records::{RatePoint, SEARCH_RATES, SEARCH_STEPS, TARGET_ACCURACIES, TimeToAccuracy};
 use crate::text::format::{
@@ -16,7 +17,7 @@ use crate::text::format::{
 };
 use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
 use crate::window::{
-    Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
+    Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchState, style,
 };
 
 /// The height of the plot of a search for a learning rate, and what stands around it, in points.
@@ -138,21 +139,24 @@ fn outcome(ui: &mut Ui, app: &App, view: &Search) {
                 style::caution(ui, &busy(progress.background_load));
             }
         }
-        SearchState::Done(SearchResult::LearningRate(finding)) => {
-            message(ui, Message::learning_rate_found(finding));
-        }
-        SearchState::Done(SearchResult::BatchSize(finding)) => {
-            let accuracy = view.accuracy().unwrap_or_default();
-            message(ui, Message::batch_size_found(&view.rows, accuracy, finding));
-            if finding.background_load > BUSY {
-                let busy = busy(finding.background_load);
-                style::caution(ui, &format!("{busy} These times are not reliable."));
+        SearchState::Done(result) => match &**result {
+            JobResult::FindLearningRate(finding) => {
+                message(ui, Message::learning_rate_found(finding));
             }
-        }
-        SearchState::Done(SearchResult::Profile {
-            profile,
-            background_load,
-        }) => profile::result(ui, profile, *background_load),
+            JobResult::FindBatchSize(finding) => {
+                let accuracy = view.accuracy().unwrap_or_default();
+                message(ui, Message::batch_size_found(&view.rows, accuracy, finding));
+                if finding.background_load > BUSY {
+                    let busy = busy(finding.background_load);
+                    style::caution(ui, &format!("{busy} These times are not reliable."));
+                }
+            }
+            JobResult::Profile {
+                profile,
+                background_load,
+            } => profile::result(ui, profile, *background_load),
+            _ => {}
+        },
         SearchState::Cancelled => drop(ui.label(format!("The {name} was cancelled."))),
         SearchState::Failed(message) => drop(style::invalid(ui, &message.to_string())),
     }

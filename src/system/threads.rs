@@ -1,9 +1,10 @@
-//! Which threads the operating system prefers: those that draw, then those that somebody waits for,
-//! then training.
+//! Threads: starting them, what they share, and which of them the operating system prefers: those
+//! that draw, then those that somebody waits for, then training.
 
 use std::io;
 use std::panic::resume_unwind;
-use std::thread::{Builder, scope};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle, scope};
 
 #[cfg(target_os = "linux")]
 use thread_priority::unix::{
@@ -11,6 +12,19 @@ use thread_priority::unix::{
     thread_native_id,
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
+
+/// Does this work on a thread of this name; an error where there can be no further one.
+pub fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// What is shared, for this thread alone; also after another one panicked while it had it.
+pub fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// On a scale of 0 to 99 whose middle is normal: the nearest to that which Windows calls below
 /// normal. On Linux it is a nice value of 3, a third of a core beside another program that takes
