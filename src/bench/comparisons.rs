@@ -17,16 +17,6 @@ const NEARLY_FASTEST: f64 = 0.95;
 
 pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    /// A figure for each configuration that could be measured.
-    pub rows: Vec<Measurement>,
-    /// The configurations that could not be measured, and why.
-    pub failed: Vec<(StepConfig, Problem)>,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    pub background_load: f32,
-}
-
 /// The configuration that these settings train on.
 pub fn step_config_of(config: &RunConfig) -> StepConfig {
     let RunConfig {
@@ -84,40 +74,37 @@ pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) ->
     step_configs
 }
 
-/// Measures the steps of `config` on every configuration.
+/// The configurations that could not be measured, and why.
+type NotMeasured = Vec<(StepConfig, Problem)>;
+
+/// Measures the steps of `config` on every configuration, whose figures the listener gets: those
+/// that could not be measured, and the share of the CPU that other programs used meanwhile, 0 to 1.
 pub fn compare(
     config: &RunConfig,
     step_configs: &[StepConfig],
     open: Open<'_>,
     listener: &mut dyn Listener,
-) -> Result<Compared, Problem> {
+) -> Result<(NotMeasured, f32), Problem> {
     let seconds = SECONDS * step_configs.len() as f64;
     let mut budget = BenchBudget::start(Effort::Full, seconds, listener);
     let data = digits(&mut budget)?;
-    let mut compared = Compared {
-        rows: Vec::new(),
-        failed: Vec::new(),
-        background_load: 0.0,
-    };
+    let size = workloads::USUAL_SIZE;
+    let mut failed = Vec::new();
     for (step_config, row) in steps::steps(
         &mut budget,
         seconds,
         config,
         step_configs,
         &data,
-        workloads::USUAL_SIZE,
+        size,
         open,
     )? {
         match row {
-            Ok(row) => {
-                budget.found(&row);
-                compared.rows.push(row);
-            }
-            Err(problem) => compared.failed.push((step_config, problem)),
+            Ok(row) => budget.found(&row),
+            Err(problem) => failed.push((step_config, problem)),
         }
     }
-    compared.background_load = budget.background_load();
-    Ok(compared)
+    Ok((failed, budget.background_load()))
 }
 
 /// Every configuration and its images per second.

@@ -14,7 +14,7 @@ mod workloads;
 
 pub use budget::Listener;
 pub use comparisons::{
-    Compared, Open, batch_sizes, compare, devices, fastest, rates, step_config_of, sweet_spot,
+    Open, batch_sizes, compare, devices, fastest, rates, step_config_of, sweet_spot,
 };
 pub use plain_candle::PlainCandle;
 pub use profile::{chrome_trace, profile};

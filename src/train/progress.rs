@@ -26,8 +26,9 @@ pub struct RunProgress {
     pub current: PartialEpoch,
     /// Where dropout's randomness comes from.
     pub dropout: Random,
-    /// The epoch whose weights will be kept.
-    pub best: BestCheckpoint,
+    /// The epoch whose weights will be kept: the last one, or with early stopping the best one;
+    /// `None` before the first is completed.
+    pub best: Option<Arc<EpochWeights>>,
     /// With Langevin dynamics the weights after the last epochs: samples from their posterior, the
     /// oldest first.
     pub posterior: Vec<Arc<EpochWeights>>,
@@ -54,13 +55,13 @@ impl RunProgress {
             batch_factor: 1,
             current: PartialEpoch::default(),
             dropout: Random::stream(config.seed, "dropout", 0),
-            best: BestCheckpoint::new(config.early_stopping, None),
+            best: None,
             posterior: Vec::new(),
         }
     }
 
     /// Where a checkpoint was taken, and what its stepper needs.
-    pub fn resume(config: &RunConfig, checkpoint: Checkpoint) -> (Self, StepperState) {
+    pub fn resume(checkpoint: Checkpoint) -> (Self, StepperState) {
         let Checkpoint {
             card,
             current,
@@ -70,7 +71,6 @@ impl RunProgress {
             best,
             posterior,
         } = checkpoint;
-        let best = BestCheckpoint::new(config.early_stopping, best);
         (
             Self {
                 step: stepper.state.step,
@@ -109,7 +109,7 @@ impl RunProgress {
             batch_factor: self.batch_factor,
             dropout: self.dropout.clone(),
             stepper,
-            best: self.best.best(),
+            best: self.best.clone(),
             posterior: self.posterior.clone(),
         }
     }
@@ -151,16 +151,27 @@ impl RunProgress {
         net: &Net,
         calibration: Calibration,
     ) -> candle_core::Result<()> {
-        self.best.offer(&record, net, calibration)?;
-        if config.samples_posterior() && record.epoch > config.epochs / 2 {
-            if self.posterior.len() >= MAX_POSTERIOR_SAMPLES {
-                self.posterior.remove(0);
-            }
-            self.posterior.push(Arc::new(EpochWeights {
+        let is_kept = config.early_stopping.is_none()
+            || self
+                .best
+                .as_ref()
+                .is_none_or(|best| is_better(&record, &best.record));
+        let is_sample = config.samples_posterior() && record.epoch > config.epochs / 2;
+        if is_kept || is_sample {
+            let weights = Arc::new(EpochWeights {
                 record,
                 weights: net.weights()?,
                 calibration,
-            }));
+            });
+            if is_sample {
+                if self.posterior.len() >= MAX_POSTERIOR_SAMPLES {
+                    self.posterior.remove(0);
+                }
+                self.posterior.push(Arc::clone(&weights));
+            }
+            if is_kept {
+                self.best = Some(weights);
+            }
         }
         self.epochs.push(record);
         self.current = PartialEpoch::default();
@@ -169,10 +180,9 @@ impl RunProgress {
 
     /// The best epoch, if patience for a better one is exhausted before the last epoch.
     pub fn stopped_early(&self, config: &RunConfig) -> Option<u32> {
-        let done = self.epochs.len() as u32;
-        self.best
-            .patience_exhausted(done)
-            .filter(|_| done < config.epochs)
+        let (done, best) = (self.epochs.len() as u32, self.best.as_ref()?.record.epoch);
+        let patience = config.early_stopping?;
+        (done < config.epochs && done - best >= patience).then_some(best)
     }
 }
 
@@ -184,54 +194,6 @@ pub struct EpochWeights {
     /// What was fitted for these weights on the validation split.
     #[serde(flatten)]
     pub calibration: Calibration,
-}
-
-/// The weights of the last epoch, or with early stopping of the best one.
-pub struct BestCheckpoint {
-    patience: Option<u32>,
-    best: Option<Arc<EpochWeights>>,
-}
-
-impl BestCheckpoint {
-    /// With `patience`, waits this many epochs for a better one than `best`.
-    pub const fn new(patience: Option<u32>, best: Option<Arc<EpochWeights>>) -> Self {
-        Self { patience, best }
-    }
-
-    /// Takes the weights of an epoch if they are to be kept.
-    pub fn offer(
-        &mut self,
-        record: &EpochRecord,
-        net: &Net,
-        calibration: Calibration,
-    ) -> candle_core::Result<()> {
-        if self.patience.is_none()
-            || self
-                .best
-                .as_ref()
-                .is_none_or(|best| is_better(record, &best.record))
-        {
-            self.best = Some(Arc::new(EpochWeights {
-                record: *record,
-                weights: net.weights()?,
-                calibration,
-            }));
-        }
-        Ok(())
-    }
-
-    /// The best epoch, if patience for a better one is exhausted after `epoch`.
-    pub fn patience_exhausted(&self, epoch: u32) -> Option<u32> {
-        let best = self.best.as_ref()?.record.epoch;
-        self.patience
-            .is_some_and(|patience| epoch - best >= patience)
-            .then_some(best)
-    }
-
-    /// The epoch that is kept; `None` before the first is completed.
-    pub fn best(&self) -> Option<Arc<EpochWeights>> {
-        self.best.clone()
-    }
 }
 
 /// A higher validation accuracy, or the same with a lower loss.

@@ -44,7 +44,7 @@ impl RunClock {
             first_step: progress.step + 1,
             throughput: None,
             seconds_per_prediction: None,
-            memory: MemoryGauge::new(),
+            memory: MemoryGauge::default(),
             last_checkpoint: seconds,
         }
     }
@@ -121,19 +121,13 @@ impl RunClock {
     }
 }
 
+#[derive(Default)]
 struct MemoryGauge {
     process: ProcessMemory,
     last: Option<(Instant, u64)>,
 }
 
 impl MemoryGauge {
-    fn new() -> Self {
-        Self {
-            process: ProcessMemory::default(),
-            last: None,
-        }
-    }
-
     /// Resident memory of this process; 0 where the system does not tell.
     fn bytes(&mut self) -> u64 {
         match self.last {

@@ -194,7 +194,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         if let Some(checkpoint) = from {
             checkpoint.check(config, &plan, &net)?;
             let state;
-            (progress, state) = RunProgress::resume(config, checkpoint);
+            (progress, state) = RunProgress::resume(checkpoint);
             stepper.load_state(state, plan.steps_per_epoch)?;
         }
         observer.prepare(&RunStart {
@@ -423,7 +423,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     fn finish(mut self, mut end: Option<EndRequest>) -> Result<TrainOutcome, Problem> {
         // The model has the weights that the last record measured, not those of the steps after it.
         let (Some(best), false) = (
-            self.progress.best.best(),
+            self.progress.best.clone(),
             end == Some(EndRequest::Interrupt),
         ) else {
             let now = self.clock.now(self.progress.step, self.progress.epoch());

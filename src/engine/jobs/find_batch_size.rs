@@ -27,7 +27,7 @@ pub(super) fn run(
     context: &mut JobContext<'_, '_>,
     BatchSizeSpec { config, accuracy }: &BatchSizeSpec,
 ) -> Result<JobResult, JobError> {
-    let (data, device) = workspace.to_train(config, &mut context.part(0.0, LOADING))?;
+    let (data, device) = workspace.prepare(config, &mut context.part(0.0, LOADING))?;
     let finding = time_each(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))
 }

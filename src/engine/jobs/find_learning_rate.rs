@@ -20,7 +20,7 @@ pub(super) fn run(
     config: &RunConfig,
 ) -> Result<JobResult, JobError> {
     let settings = workspace.settings;
-    let (data, device) = workspace.to_train(config, &mut context.part(0.0, LOADING))?;
+    let (data, device) = workspace.prepare(config, &mut context.part(0.0, LOADING))?;
     let mut run = RateSearchRun {
         context,
         search: RateSearch::default(),

@@ -28,10 +28,10 @@ pub(super) fn compare(
 ) -> Result<JobResult, JobError> {
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
-    let compared = bench::compare(config, step_configs, &open, context)?;
+    let (failed, background_load) = bench::compare(config, step_configs, &open, context)?;
     Ok(JobResult::Compare {
-        failed: compared.failed,
-        background_load: compared.background_load,
+        failed,
+        background_load,
     })
 }
 

@@ -109,7 +109,7 @@ pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, JobError>> {
 
 impl Workspace<'_> {
     /// The images that a run with these settings learns from, and its device.
-    fn to_train(
+    fn prepare(
         &mut self,
         config: &RunConfig,
         progress: &mut dyn Progress,

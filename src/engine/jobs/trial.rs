@@ -16,7 +16,7 @@ pub(super) fn run(
 ) -> Result<JobResult, JobError> {
     // The progress of reading the data is not part of the trial's.
     let (id, queue) = (context.id, &mut *context.queue);
-    let (set, device) = workspace.to_train(config, &mut |_: f32| queue.check(id))?;
+    let (set, device) = workspace.prepare(config, &mut |_: f32| queue.check(id))?;
     let mut trial = Trial {
         context,
         total_steps: 1,
