@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use inkling::infer::Classifier;
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use inkling::records::Calibration;
+use inkling::records::{Calibration, ModelRef};
 use inkling::run_config::{Activation, Classes, DataSpec, Network, Preset, RunConfig};
 
 /// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of
@@ -86,4 +87,16 @@ pub fn model_file(network: impl Into<Network>, activation: Activation) -> ModelF
 pub fn hangups_end_programs() {
     // SAFETY: no handler is installed; what the system does by default is restored.
     unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
+}
+
+/// The model in this file, ready to classify.
+pub fn opened(path: &Path) -> Classifier {
+    Classifier::load(&ModelRef::File(path.to_owned()))
+        .unwrap()
+        .unwrap()
+}
+
+/// The small model that comes with Inkling, ready to classify.
+pub fn starter() -> Classifier {
+    Classifier::load(&ModelRef::Starter).unwrap().unwrap()
 }

@@ -15,8 +15,9 @@ use std::path::PathBuf;
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::{InkEntry, rasterize, read_ink_file};
 use inkling::math::statistics::auroc;
+use inkling::nn::ModelFile;
 use inkling::problem::Problem;
-use inkling::records::Prediction;
+use inkling::records::{ModelRef, Prediction};
 use rayon::prelude::*;
 
 use self::scores::{Answer, calibration_error, percent};
@@ -78,7 +79,7 @@ fn main() -> Result<()> {
     for model in &options.models {
         println!("{}", model.display());
         rows.push(measure(
-            &Classifier::open(model)?,
+            &Classifier::of_file(ModelFile::load(model)?, ModelRef::File(model.clone())),
             &digits,
             &others,
             &options,

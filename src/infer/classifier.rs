@@ -7,19 +7,18 @@ use super::error::EnsembleProblem;
 use super::measure::{Measurement, outputs};
 use super::outputs::{self, Member, Outputs, Scores};
 use crate::data::Split;
-use crate::ink::{self, Framing, Image, Ink, Steps};
+use crate::ink::{self, Image, Ink, Steps};
 use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{
-    Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty,
-};
+use crate::records::{Calibration, Ensemble, ModelInfo, ModelRef, Prediction, Uncertainty};
 use crate::run_config::DeviceChoice;
 
 /// The test accuracy of the starter model on the built-in digits and on MNIST.
 pub const STARTER_ACCURACIES: [f64; 2] = [0.959, 0.993];
 
-/// The small model that comes with Inkling.
+/// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling (docs/figures.md has
+/// the command).
 pub fn starter_file() -> Result<ModelFile, ModelError> {
     ModelFile::from_bytes(
         include_bytes!("../../assets/starter.safetensors"),
@@ -117,19 +116,6 @@ impl Classifier {
         Self::new(net, DeviceChoice::Cpu, info, card.calibration)
     }
 
-    /// Loads the model in this file.
-    pub fn open(path: &Path) -> Result<Self, ModelError> {
-        Ok(Self::of_file(
-            ModelFile::load(path)?,
-            ModelRef::File(path.to_owned()),
-        ))
-    }
-
-    /// Loads the models of an ensemble.
-    pub fn open_ensemble(ensemble: &Ensemble) -> Result<Self, Problem> {
-        Self::of_ensemble(ensemble_files(ensemble)?, ensemble)
-    }
-
     /// The stored models of an ensemble, on the CPU. What is known of them is what is known of the
     /// first, with the parameters of all.
     fn of_ensemble(files: Vec<ModelFile>, ensemble: &Ensemble) -> Result<Self, Problem> {
@@ -187,12 +173,6 @@ impl Classifier {
             .transpose()
     }
 
-    /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling (docs/figures.md
-    /// has the command).
-    pub fn starter() -> Result<Self, ModelError> {
-        Ok(Self::of_file(starter_file()?, ModelRef::Starter))
-    }
-
     /// A copy of the model on another device, whose context is given.
     pub fn to_device(
         &self,
@@ -223,18 +203,14 @@ impl Classifier {
         &self.info
     }
 
-    /// What of an image it is shown.
-    pub const fn framing(&self) -> Framing {
-        self.info.framing()
-    }
-
     /// Whether an image with these pixels and this digit score counts as a digit; a blank one never
     /// does.
     pub fn is_digit(&self, pixels: &[u8], digit_score: f32) -> bool {
         digit_score >= self.calibration.digit_threshold && pixels.iter().any(|&pixel| pixel > 0)
     }
 
-    /// The same as [`Classifier::evaluate`], with what was found for each image.
+    /// Measures the model on a split. `progress` gets the share done after each batch; an error
+    /// from it cancels.
     pub fn measure(
         &self,
         split: &Split,
@@ -267,16 +243,6 @@ impl Classifier {
         progress: &mut dyn Progress,
     ) -> Result<Vec<f32>, Problem> {
         Ok(self.all_outputs(images, progress)?.digit_scores)
-    }
-
-    /// Measures the model on a split. `progress` gets the share done after each batch; an error
-    /// from it cancels.
-    pub fn evaluate(
-        &self,
-        split: &Split,
-        progress: &mut dyn Progress,
-    ) -> Result<Evaluation, Problem> {
-        Ok(self.measure(split, progress)?.evaluation)
     }
 
     /// The same with a temperature of 1 for each network.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
-use inkling::infer::{Classifier, Classify, ComparisonError};
+use inkling::infer::{Classify, ComparisonError};
 use inkling::ink::Ink;
 use inkling::problem::{Code, Problem};
 use inkling::progress::Unwatched;
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 
 use super::{drawing_read, read_stroke, settings};
 use crate::jobs::{cancelled, failure, finished, has_ended, result, submit, train};
-use crate::support::write_idx_set;
+use crate::support::{opened, write_idx_set};
 use crate::synthetic;
 use crate::train::watcher::Watcher;
 
@@ -269,7 +269,7 @@ fn a_run_shows_what_it_makes_of_held_out_images() {
                 Some((28, 28, 64))
             );
             // The model that was saved answers the same.
-            let model = Classifier::open(&summary.model_path).unwrap();
+            let model = opened(&summary.model_path);
             for (image, answer) in images.iter().zip(&last.answers) {
                 let prediction = model.classify(image.image.clone()).unwrap();
                 assert_eq!(prediction.digit, answer.digit);

@@ -188,8 +188,7 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
     assert!(classifier.needs_cpu());
     assert_eq!(
         classifier.digits(&images, &mut Unwatched).unwrap(),
-        Classifier::starter()
-            .unwrap()
+        crate::support::starter()
             .digits(&images, &mut Unwatched)
             .unwrap()
     );

@@ -213,8 +213,9 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
     assert!((odds(cold.probabilities) / odds(plain.probabilities).powi(2) - 1.0).abs() < 1e-4);
     let [plain, cold] = [1.0, 0.5].map(|temperature| {
         at(temperature)
-            .evaluate(&squares(200, 4), &mut Unwatched)
+            .measure(&squares(200, 4), &mut Unwatched)
             .unwrap()
+            .evaluation
     });
     assert_eq!(
         (plain.accuracy, plain.confusion),
@@ -224,8 +225,9 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
     assert_eq!(
         at(0.5)
             .uncalibrated()
-            .evaluate(&squares(200, 4), &mut Unwatched)
+            .measure(&squares(200, 4), &mut Unwatched)
             .unwrap()
+            .evaluation
             .loss,
         plain.loss
     );
@@ -254,7 +256,10 @@ fn a_run_whose_labels_are_smoothed_ends_calibrated() {
         info(ModelKind::Mlp),
         Calibration::NONE,
     );
-    let plain = plain.evaluate(&squares(300, 2), &mut Unwatched).unwrap();
+    let plain = plain
+        .measure(&squares(300, 2), &mut Unwatched)
+        .unwrap()
+        .evaluation;
     assert_eq!(plain.accuracy, calibrated.accuracy);
     let [before, after] =
         [&plain, &calibrated].map(|evaluation| calibration_error(evaluation).unwrap());
@@ -276,8 +281,9 @@ fn confidences_are_counted_in_their_bins() {
         Calibration::NONE,
     );
     let evaluation = classifier
-        .evaluate(&squares(200, 4), &mut Unwatched)
-        .unwrap();
+        .measure(&squares(200, 4), &mut Unwatched)
+        .unwrap()
+        .evaluation;
     let bins = evaluation.reliability;
     assert_eq!(bins.iter().map(|bin| bin.images).sum::<u32>(), 200);
     assert_eq!(

@@ -6,13 +6,14 @@ use std::time::Duration;
 use inkling::data::DataError;
 use inkling::engine::Devices;
 use inkling::infer::{
-    Agreement, COMPARED_IMAGES, Classifier, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
+    Agreement, COMPARED_IMAGES, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
     choose_device, compare_devices,
 };
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, InferenceChoice};
 
 use crate::fake_device::{FakeDevices, Script};
+use crate::support::starter;
 
 const NO_LIMIT: Duration = Duration::from_mins(10);
 
@@ -55,7 +56,7 @@ fn agreement_counts_matching_digits_and_takes_nan_for_the_largest_difference() {
 
 #[test]
 fn a_device_that_takes_too_long_is_rejected_and_the_others_are_not() {
-    let model = Classifier::starter().unwrap();
+    let model = starter();
     let load = |device| {
         let script = if device == DeviceChoice::Cuda {
             Script::Slow(Duration::from_millis(300))
@@ -104,7 +105,7 @@ fn a_device_that_takes_too_long_is_rejected_and_the_others_are_not() {
 #[test]
 fn the_choice_decides_what_is_tried() {
     use DeviceChoice::{Cpu, Cuda, Metal};
-    let model = Classifier::starter().unwrap();
+    let model = starter();
     let both = [Cuda, Metal];
     let cases = [
         (InferenceChoice::Automatic, &both[..], &[Cuda][..], Cuda),

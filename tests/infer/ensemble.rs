@@ -12,7 +12,7 @@ use inkling::run_config::{
 };
 
 use super::image;
-use crate::support::model_file;
+use crate::support::{model_file, opened};
 use crate::synthetic::squares;
 
 fn write(folder: &Path, model: ModelKind, seed: u64, temperature: f32) -> PathBuf {
@@ -36,10 +36,11 @@ fn write(folder: &Path, model: ModelKind, seed: u64, temperature: f32) -> PathBu
 }
 
 fn open(models: &[PathBuf], dropout_passes: Option<u32>) -> Classifier {
-    Classifier::open_ensemble(&Ensemble {
+    Classifier::load(&ModelRef::Ensemble(Ensemble {
         models: models.to_owned(),
         dropout_passes,
-    })
+    }))
+    .unwrap()
     .unwrap()
 }
 
@@ -52,7 +53,7 @@ fn the_probabilities_of_an_ensemble_are_the_mean_of_its_members() {
     ];
     let alone: Vec<_> = models
         .iter()
-        .map(|path| Classifier::open(path).unwrap().classify(image(3)).unwrap())
+        .map(|path| opened(path).classify(image(3)).unwrap())
         .collect();
     let ensemble = open(&models, None);
     let together = ensemble.classify(image(3)).unwrap();
@@ -126,10 +127,7 @@ fn images_are_measured_as_they_are_classified() {
 fn passes_with_dropout_differ_and_are_the_same_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let model = write(folder.path(), ModelKind::ConvNet, 1, 1.0);
-    let plain = Classifier::open(&model)
-        .unwrap()
-        .classify(image(3))
-        .unwrap();
+    let plain = opened(&model).classify(image(3)).unwrap();
     let dropout = open(std::slice::from_ref(&model), Some(200));
     let [first, second] = [0, 1].map(|_| dropout.classify(image(3)).unwrap());
     assert_eq!(
@@ -189,14 +187,15 @@ fn uncertainty_is_split_into_what_members_share_and_what_they_disagree_about() {
 fn what_makes_no_ensemble_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let model = write(folder.path(), ModelKind::Mlp, 1, 1.0);
-    let refused =
-        |models: Vec<PathBuf>, dropout_passes| match Classifier::open_ensemble(&Ensemble {
+    let refused = |models: Vec<PathBuf>, dropout_passes| match Classifier::load(
+        &ModelRef::Ensemble(Ensemble {
             models,
             dropout_passes,
-        }) {
-            Err(problem) => problem,
-            Ok(_) => panic!("no refusal"),
-        };
+        }),
+    ) {
+        Err(problem) => problem,
+        Ok(_) => panic!("no refusal"),
+    };
     assert_eq!(
         refused(Vec::new(), None),
         EnsembleProblem::Models { given: 0 }.into()
@@ -219,7 +218,7 @@ fn what_makes_no_ensemble_is_refused() {
     );
     let missing = Ensemble::of(vec![model, folder.path().join("missing.safetensors")]);
     assert!(matches!(
-        Classifier::open_ensemble(&missing),
+        Classifier::load(&ModelRef::Ensemble(missing)),
         Err(problem) if problem.code == Code::Model
     ));
 }
@@ -233,10 +232,10 @@ fn models_of_different_things_are_no_ensemble() {
     other.card.labels = Classes::Hiragana;
     let path = folder.path().join("kana.safetensors");
     std::fs::write(&path, other.to_bytes(WeightFormat::F32).unwrap()).unwrap();
-    let refused = Classifier::open_ensemble(&Ensemble {
+    let refused = Classifier::load(&ModelRef::Ensemble(Ensemble {
         models: vec![digits, path],
         dropout_passes: None,
-    })
+    }))
     .unwrap_err();
     let problem = EnsembleProblem::DifferentClasses {
         first: Classes::Digits,

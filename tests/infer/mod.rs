@@ -16,6 +16,7 @@ use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ModelInfo, ModelRef};
 use inkling::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
+use crate::support::opened;
 use crate::synthetic::{square_set, squares, train};
 use crate::train::watcher::{Watcher, config};
 
@@ -150,15 +151,16 @@ fn a_stored_model_reads_as_the_trained_one() {
     )
     .unwrap();
 
-    let classifier = Classifier::open(&path).unwrap();
+    let classifier = opened(&path);
     assert_eq!(classifier.info().reference, ModelRef::File(path));
     assert_eq!(
         (classifier.info().network, classifier.info().epochs),
         (ModelKind::Mlp.into(), 3)
     );
     let evaluation = classifier
-        .evaluate(&squares(100, 2), &mut Unwatched)
-        .unwrap();
+        .measure(&squares(100, 2), &mut Unwatched)
+        .unwrap()
+        .evaluation;
     assert_eq!(evaluation, outcome.summary.test.unwrap().evaluation);
     let prediction = classifier.classify(image(7)).unwrap();
     assert_eq!(prediction.digit, 7);
@@ -170,11 +172,12 @@ fn an_evaluation_adds_up() {
     let split = squares(300, 4);
     let mut shares = Vec::new();
     let evaluation = classifier(0.0)
-        .evaluate(&split, &mut |share: f32| {
+        .measure(&split, &mut |share: f32| {
             shares.push(share);
             Ok(())
         })
-        .unwrap();
+        .unwrap()
+        .evaluation;
     assert_eq!(evaluation.images, 300);
     assert!(
         shares.windows(2).all(|pair| pair[0] < pair[1])
@@ -209,18 +212,19 @@ fn an_evaluation_adds_up() {
 #[test]
 fn an_evaluation_can_be_cancelled() {
     let mut calls = 0;
-    let outcome = classifier(0.0).evaluate(&squares(300, 4), &mut |_: f32| {
+    let outcome = classifier(0.0).measure(&squares(300, 4), &mut |_: f32| {
         calls += 1;
         Err(Cancelled)
     });
-    assert_eq!((outcome, calls), (Err(Problem::from(Cancelled)), 1));
+    assert_eq!((outcome.unwrap_err(), calls), (Problem::from(Cancelled), 1));
 }
 
 #[test]
 fn nothing_to_measure_measures_nothing() {
     let evaluation = classifier(0.0)
-        .evaluate(&Split::default(), &mut Unwatched)
-        .unwrap();
+        .measure(&Split::default(), &mut Unwatched)
+        .unwrap()
+        .evaluation;
     assert_eq!(
         (evaluation.images, evaluation.accuracy, evaluation.loss),
         (0, 0.0, 0.0)

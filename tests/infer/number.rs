@@ -2,9 +2,11 @@
 
 use image::{GrayImage, Luma};
 use inkling::data::builtin;
-use inkling::infer::{Classifier, read_candidates, read_number};
+use inkling::infer::{read_candidates, read_number};
 use inkling::ink::{Framing, Ink, Writing, read_writing_file};
 use inkling::records::DigitPrediction;
+
+use crate::support::starter;
 
 /// Built-in digits side by side, each 100 units high, with gaps and baselines that differ.
 fn string(digits: &[u8], seed: u64) -> Ink {
@@ -40,7 +42,7 @@ fn text(digits: &[DigitPrediction]) -> String {
 
 #[test]
 fn numbers_are_read_from_left_to_right() {
-    let starter = Classifier::starter().unwrap();
+    let starter = starter();
     let mut right = 0;
     for seed in 0..30_u64 {
         let digits: Vec<u8> = (0..2 + seed % 5)
@@ -59,7 +61,7 @@ fn numbers_are_read_from_left_to_right() {
 
 #[test]
 fn a_single_digit_stays_one_and_is_recognised_as_always() {
-    let starter = Classifier::starter().unwrap();
+    let starter = starter();
     let mut whole = 0;
     for seed in 0..200_u64 {
         let ink = builtin::ink((seed % 10) as u8, None, 5, seed);
@@ -74,7 +76,7 @@ fn a_single_digit_stays_one_and_is_recognised_as_always() {
 
 #[test]
 fn nothing_written_is_no_digit() {
-    let starter = Classifier::starter().unwrap();
+    let starter = starter();
     assert!(
         read_number(&starter, &Writing::of_ink(&Ink::default()))
             .unwrap()
@@ -84,7 +86,7 @@ fn nothing_written_is_no_digit() {
 
 #[test]
 fn an_image_of_a_number_is_read_as_its_ink_is() {
-    let starter = Classifier::starter().unwrap();
+    let starter = starter();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("number.png");
     let mut right = 0;

@@ -1,10 +1,12 @@
 //! The model that comes with Inkling.
 
 use inkling::data::{builtin, load};
-use inkling::infer::{Classifier, STARTER_ACCURACIES};
+use inkling::infer::STARTER_ACCURACIES;
 use inkling::progress::Unwatched;
 use inkling::records::Accuracy;
 use inkling::run_config::DataSpec;
+
+use crate::support::starter;
 
 #[test]
 fn it_is_small_and_learned_from_mnist_and_the_built_in_digits() {
@@ -16,19 +18,14 @@ fn it_is_small_and_learned_from_mnist_and_the_built_in_digits() {
     .len();
     assert!(size <= 200_000, "{size} bytes");
     assert_eq!(
-        Classifier::starter().unwrap().info().data,
+        starter().info().data,
         "mnist+builtin".parse::<DataSpec>().unwrap()
     );
 }
 
 /// The accuracy that it is known by.
 fn stated() -> Accuracy {
-    Classifier::starter()
-        .unwrap()
-        .info()
-        .accuracy
-        .clone()
-        .unwrap()
+    starter().info().accuracy.clone().unwrap()
 }
 
 #[test]
@@ -45,10 +42,10 @@ fn it_reads_digits_of_real_people() {
         return;
     };
     let set = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
-    let measured = Classifier::starter()
+    let measured = starter()
+        .measure(&set.test, &mut Unwatched)
         .unwrap()
-        .evaluate(&set.test, &mut Unwatched)
-        .unwrap();
+        .evaluation;
     assert!(measured.accuracy >= 0.985, "{}", measured.accuracy);
     let known = stated().value;
     assert!(
@@ -61,10 +58,10 @@ fn it_reads_digits_of_real_people() {
 #[test]
 fn its_accuracies_are_those_that_are_shown_beside_others() {
     let accuracy = |test| {
-        Classifier::starter()
+        starter()
+            .measure(&test, &mut Unwatched)
             .unwrap()
-            .evaluate(&test, &mut Unwatched)
-            .unwrap()
+            .evaluation
             .accuracy
     };
     let builtin = builtin::generate(1, 0, builtin::TEST_IMAGES, &mut Unwatched).unwrap();

@@ -11,7 +11,6 @@ mod steps;
 
 use std::path::Path;
 
-use inkling::infer::Classifier;
 use inkling::progress::Unwatched;
 use inkling::records::Ensemble;
 use inkling::run_config::WeightFormat::F32;
@@ -19,6 +18,7 @@ use inkling::run_config::{DataSource, DataSpec, ModelKind, OptimizerKind, RunCon
 use inkling::runs::{RunError, Store, check_target, save_to};
 use inkling::train::TrainedModel;
 
+use crate::support::opened;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
@@ -58,10 +58,7 @@ fn a_run_is_saved_listed_and_read_with() {
     let listed = store.list();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].summary.as_deref().unwrap(), &saved);
-    assert_eq!(
-        Classifier::open(&saved.model_path).unwrap().info().epochs,
-        2
-    );
+    assert_eq!(opened(&saved.model_path).info().epochs, 2);
 
     let history = std::fs::read_to_string(saved.folder.join("history.csv")).unwrap();
     let lines: Vec<&str> = history.lines().collect();
@@ -94,11 +91,11 @@ fn samples_from_the_posterior_are_models_of_their_own() {
     assert_eq!(saved.posterior_samples, 10, "of the last 13 epochs");
     let paths = saved.posterior_sample_paths();
     assert!(paths.len() == 10 && paths.iter().all(|path| path.is_file()));
-    let last = Classifier::open(&paths[9]).unwrap();
+    let last = opened(&paths[9]);
     assert_eq!(last.info().epochs, 25);
-    assert_eq!(Classifier::open(&paths[0]).unwrap().info().epochs, 16);
+    assert_eq!(opened(&paths[0]).info().epochs, 16);
     let test = &square_set(60, 20).test;
-    let [sample, model] = [&last, &Classifier::open(&saved.model_path).unwrap()]
+    let [sample, model] = [&last, &opened(&saved.model_path)]
         .map(|one| one.measure(test, &mut Unwatched).unwrap().answers);
     assert_eq!(
         sample, model,
@@ -163,7 +160,7 @@ fn folders_named_by_earlier_versions_are_runs_all_the_same() {
     assert_eq!((listed.len(), &listed[0].folder), (1, &former));
     let found = listed[0].summary.as_deref().unwrap();
     assert_eq!(found.model_path, former.join("model.safetensors"));
-    assert!(Classifier::open(&found.model_path).is_ok());
+    opened(&found.model_path);
 }
 
 #[test]
@@ -225,7 +222,7 @@ fn a_moved_run_still_works() {
     let listed = Store::new(&there).list();
     let run = listed[0].summary.as_ref().unwrap();
     assert_eq!(run.folder, there.join("my best run"));
-    Classifier::open(&run.model_path).unwrap();
+    opened(&run.model_path);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn classify_source(
     report: &mut impl FnMut(&Problem),
 ) -> Result<(), Failure> {
     let name = source.name();
-    let content = match source.open(classifier.framing()) {
+    let content = match source.open(classifier.info().framing()) {
         Ok(content) => content,
         Err(problem) => {
             report(&problem);
