@@ -63,8 +63,8 @@ fn with_step_config(base: &RunConfig, step_config: StepConfig) -> RunConfig {
 /// A configuration, and its figures or why it could not be measured.
 pub(super) type Measured = (StepConfig, Result<Measurement, Problem>);
 
-/// Measures the steps of `base` on every configuration; `product_size` is the size of matrix product
-/// that is fastest here. A configuration that fails leaves the others alone.
+/// Measures the steps of `base` on every configuration; `product_size` is the size of matrix
+/// product that is fastest here. A configuration that fails leaves the others alone.
 pub(super) fn steps(
     budget: &mut BenchBudget<'_>,
     seconds: f64,

@@ -1,5 +1,6 @@
-//! The two ends of the line between an engine and its caller (window or command line), and how events
-//! leave the engine: at once, but telemetry at most ten times a second. Nothing ever blocks it.
+//! The two ends of the line between an engine and its caller (window or command line), and how
+//! events leave the engine: at once, but telemetry at most ten times a second. Nothing ever blocks
+//! it.
 
 use std::fmt::Display;
 use std::path::PathBuf;

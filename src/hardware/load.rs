@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use super::{Gpu, gpus, probe};
+use super::{Gpu, probe};
 use crate::device::memory_held;
 use crate::system::process::ChildProcess;
 use crate::system::threads::{self, lock};
@@ -58,7 +58,7 @@ pub struct Meter {
 impl Meter {
     /// Queries the GPU driver in this process, which must be one that may crash with it.
     pub fn with_drivers() -> Self {
-        let driver = gpus::Driver::connect();
+        let driver = probe::Driver::connect();
         Self::new(move || driver.gpus())
     }
 

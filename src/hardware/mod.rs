@@ -3,7 +3,6 @@
 //! tensors, runs or windows.
 
 mod advice;
-mod gpus;
 mod load;
 mod probe;
 
@@ -14,13 +13,10 @@ pub use advice::{
     Line, device_availability, device_support, first_guess, inference_availability, lines,
     precision_note, recommend,
 };
-pub use gpus::cuda_finding;
 pub use load::{BackgroundLoad, LoadSample, Meter, Watched};
-pub use probe::{machine, probe, probe_cpu, probe_in_subprocess, system, usable_cores};
-
-/// The kernel's files about itself have a line or two.
-#[cfg(target_os = "linux")]
-const MAX_SYSTEM_FILE_BYTES: u64 = 4_096;
+pub use probe::{
+    cuda_finding, machine, probe, probe_cpu, probe_in_subprocess, system, usable_cores,
+};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hardware {

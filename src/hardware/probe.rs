@@ -1,5 +1,9 @@
 //! Probing the hardware. Takes up to a few seconds if a driver is slow, so it must not be called on
 //! the window's thread.
+//!
+//! NVIDIA GPUs are probed through NVML, the driver's own library, which is loaded at run time.
+//! Without it there are no GPUs; a graphics card without a driver is reported. The Apple GPU is
+//! probed without creating queues or buffers.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,12 +11,13 @@ use std::sync::LazyLock;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use nvml_wrapper::Nvml;
+use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
+use nvml_wrapper::error::NvmlError;
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
 
-#[cfg(target_os = "linux")]
-use super::MAX_SYSTEM_FILE_BYTES;
-use super::{Cpu, Hardware, device_support, gpus};
-use crate::device::{cuda_folders, find_cuda_libraries};
+use super::{Cpu, Gpu, Hardware, device_support};
+use crate::device::{Library, cuda_folders, find_cuda_libraries, missing_cuda_libraries};
 use crate::run_config::DeviceChoice;
 #[cfg(target_os = "linux")]
 use crate::system::files::read_limited;
@@ -20,6 +25,9 @@ use crate::system::process::run_within;
 use crate::system::threads;
 use crate::text::format::count;
 
+/// The kernel's files about itself have a line or two.
+#[cfg(target_os = "linux")]
+const MAX_SYSTEM_FILE_BYTES: u64 = 4_096;
 /// How long to wait for a driver before it counts as absent.
 const DRIVER_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit of the process that probes drivers.
@@ -37,7 +45,9 @@ pub fn probe_in_subprocess(program: Command, runs: &Path) -> Hardware {
     found.unwrap_or_else(|| {
         let how = ended.map_or_else(|reason| reason, |(_, exit)| format!("it ended with {exit}"));
         Hardware {
-            gpu_finding: Some(gpus::probe_failed(&how)),
+            gpu_finding: Some(format!(
+                "Probing the graphics driver failed: {how}. Reinstall the driver; until then, training runs on the CPU."
+            )),
             ..probe_without_drivers(runs)
         }
     })
@@ -60,14 +70,17 @@ fn probe_without_drivers(runs: &Path) -> Hardware {
 /// Probes this machine; the free disk space is that of the disk with the folder `runs`.
 pub fn probe(runs: &Path) -> Hardware {
     // Drivers are asked first, so that they answer while the rest is looked at.
-    let asked = with_timeout(gpus::probe);
+    let asked = with_timeout(probe_gpus);
     #[cfg(target_os = "macos")]
-    let metal = with_timeout(gpus::probe_metal);
+    let metal = with_timeout(probe_metal);
     let rest = probe_without_drivers(runs);
-    let (found, gpu_finding) = asked().unwrap_or_else(|| (Vec::new(), Some(gpus::timed_out())));
+    let (found, gpu_finding) = asked().unwrap_or_else(|| {
+        let finding = "The NVIDIA driver did not respond within two seconds, so training runs on the CPU. If this keeps happening, restart the computer.";
+        (Vec::new(), Some(finding.to_owned()))
+    });
     let cuda_finding = match device_support(DeviceChoice::Cuda) {
         Err(reason) => found.first().map(|_| reason),
-        Ok(()) => gpus::cuda_finding(&found, &find_cuda_libraries(&cuda_folders())),
+        Ok(()) => cuda_finding(&found, &find_cuda_libraries(&cuda_folders())),
     };
     Hardware {
         gpus: found,
@@ -241,4 +254,119 @@ fn core_kinds() -> Option<(u32, u32)> {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 const fn core_kinds() -> Option<(u32, u32)> {
     None
+}
+
+/// The CUDA version that Inkling is built with.
+const CUDA: u32 = 13;
+
+/// The GPUs, or a sentence why they cannot be used, if there is a reason.
+fn probe_gpus() -> (Vec<Gpu>, Option<String>) {
+    match Nvml::init().and_then(|nvml| list(&nvml)) {
+        Ok(gpus) => (gpus, None),
+        Err(NvmlError::LibloadingError(_)) => (Vec::new(), card_without_driver()),
+        Err(error) => {
+            let finding = format!(
+                "The NVIDIA driver is installed but does not respond ({error}). Restart the computer if the driver was updated recently; otherwise \
+                 reinstall it. Until then, training runs on the CPU."
+            );
+            (Vec::new(), Some(finding))
+        }
+    }
+}
+
+/// A connection to the driver for repeated readings.
+pub(super) struct Driver(Option<Nvml>);
+
+impl Driver {
+    /// Connects to the installed driver, if there is one.
+    pub fn connect() -> Self {
+        Self(Nvml::init().ok())
+    }
+
+    /// The current state of its GPUs; empty if the driver does not respond.
+    pub fn gpus(&self) -> Vec<Gpu> {
+        self.0
+            .as_ref()
+            .and_then(|nvml| list(nvml).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// Why these GPUs cannot be used with `libraries`, the most basic reason first, as one or two
+/// sentences; `None` if they can.
+pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
+    let first = gpus.first()?;
+    let major = first
+        .cuda
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok())
+        .unwrap_or(0);
+    if major < CUDA {
+        return Some(format!(
+            "Driver {} supports CUDA {}, but Inkling needs CUDA {CUDA}. Install driver 580 or newer.",
+            first.driver, first.cuda
+        ));
+    }
+    missing_cuda_libraries(libraries)
+}
+
+fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
+    let driver = nvml.sys_driver_version()?;
+    let cuda = nvml.sys_cuda_driver_version()?;
+    (0..nvml.device_count()?)
+        .map(|index| {
+            let device = nvml.device_by_index(index)?;
+            let memory = device.memory_info()?;
+            let capability = device.cuda_compute_capability()?;
+            Ok(Gpu {
+                name: device.name()?,
+                memory_total: memory.total,
+                memory_free: memory.free,
+                driver: driver.clone(),
+                cuda: format!("{}.{}", cuda / 1000, cuda % 1000 / 10),
+                compute_capability: format!("{}.{}", capability.major, capability.minor),
+                temperature: device.temperature(TemperatureSensor::Gpu).ok(),
+                power: device
+                    .power_usage()
+                    .ok()
+                    .map(|milliwatts| milliwatts as f32 / 1000.0),
+                utilization: device
+                    .utilization_rates()
+                    .ok()
+                    .map(|percent| percent.gpu as f32 / 100.0),
+            })
+        })
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn card_without_driver() -> Option<String> {
+    let is_nvidia_display = |folder: &Path| {
+        let read = |name: &str| {
+            read_limited(&folder.join(name), MAX_SYSTEM_FILE_BYTES).unwrap_or_default()
+        };
+        read("vendor").trim_ascii() == b"0x10de" && read("class").starts_with(b"0x03")
+    };
+    std::fs::read_dir("/sys/bus/pci/devices").ok()?.filter_map(Result::ok).any(|entry| is_nvidia_display(&entry.path())).then(|| {
+        "This machine has an NVIDIA graphics card but no NVIDIA driver. Install the driver your system offers to use the card; until then, \
+         training runs on the CPU."
+            .to_owned()
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn card_without_driver() -> Option<String> {
+    None
+}
+
+#[cfg(target_os = "macos")]
+fn probe_metal() -> Option<super::Metal> {
+    use objc2_metal::MTLDevice;
+    let device = candle_metal_kernels::metal::Device::system_default()?;
+    Some(super::Metal {
+        name: device.as_ref().name().to_string(),
+        unified_memory: device.as_ref().hasUnifiedMemory(),
+        working_set: device.recommended_max_working_set_size() as u64,
+    })
 }

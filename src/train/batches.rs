@@ -1,17 +1,19 @@
-//! The batches of a run, prepared on the CPU or on the device that trains. What a batch contains depends
-//! only on seed, epoch and image, never on timing.
+//! The batches of a run, prepared on the CPU or on the device that trains. What a batch contains
+//! depends only on seed, epoch and image, never on timing.
 //!
-//! On the CPU the next one is gathered and augmented on a thread of its own while this one is trained
-//! on. At most two batches are ready or in preparation; their memory is reused. The receiver may stop at
-//! any time, by dropping the loader or by a panic: the thread then ends by itself.
+//! On the CPU the next one is gathered and augmented on a thread of its own while this one is
+//! trained on. At most two batches are ready or in preparation; their memory is reused. The
+//! receiver may stop at any time, by dropping the loader or by a panic: the thread then ends by
+//! itself.
 //!
-//! On a GPU the whole training set is in its memory as bytes, and batches are gathered and augmented
-//! there. A batch contains what it would contain on the CPU, but for rounding. The order and the random
-//! augmentation parameters of a whole epoch are sent over at its start; a step sends nothing.
+//! On a GPU the whole training set is in its memory as bytes, and batches are gathered and
+//! augmented there. A batch contains what it would contain on the CPU, but for rounding. The order
+//! and the random augmentation parameters of a whole epoch are sent over at its start; a step sends
+//! nothing.
 //!
 //! An epoch is divided into optimizer steps, and these into batches: as few as the batch size
-//! allows, and all of the same size but for one image. A smaller last batch, perhaps of a few images
-//! only, would move the weights as far as the others do, and just before they are measured.
+//! allows, and all of the same size but for one image. A smaller last batch, perhaps of a few
+//! images only, would move the weights as far as the others do, and just before they are measured.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

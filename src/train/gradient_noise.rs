@@ -3,11 +3,12 @@
 //! image to image, relative to the gradient itself. Batches far smaller than this are mostly noise,
 //! so that twice the batch size halves the steps that are needed; far larger ones hardly save any.
 //!
-//! With it, batches can grow from epoch to epoch: the gradient gets smaller than its noise as a network
-//! learns, so that larger batches cost little progress for each image, take fewer steps, and let a
-//! device compute more at a time (Smith et al. 2018, "Don't decay the learning rate, increase the
-//! batch size"). A step over a batch that has grown counts as several of the usual ones, as many as its
-//! factor says. Thus epochs have as many steps as ever, and the learning rate follows its schedule.
+//! With it, batches can grow from epoch to epoch: the gradient gets smaller than its noise as a
+//! network learns, so that larger batches cost little progress for each image, take fewer steps,
+//! and let a device compute more at a time (Smith et al. 2018, "Don't decay the learning rate,
+//! increase the batch size"). A step over a batch that has grown counts as several of the usual
+//! ones, as many as its factor says. Thus epochs have as many steps as ever, and the learning rate
+//! follows its schedule.
 
 use candle_core::Tensor;
 

@@ -12,7 +12,7 @@ use crate::infer::measure;
 use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
-use crate::progress::{Cancelled, Progress};
+use crate::progress::Progress;
 use crate::protocol::EngineError;
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
@@ -71,7 +71,6 @@ pub(super) fn run(
         context,
         total: 1,
         measuring: measuring.elapsed().as_secs_f32(),
-        cancelled: false,
     };
     let outcome = train::train_from(
         &tuning.config,
@@ -84,9 +83,6 @@ pub(super) fn run(
     let TrainOutcome::Trained(mut trained) = outcome else {
         return Err(JobError::Cancelled);
     };
-    if run.cancelled {
-        return Err(JobError::Cancelled);
-    }
     let after = measured(&trained.net, parts, &mut context.part(PARTS[2], PARTS[3]))?;
     let [mine, held_out, old_figures] = std::array::from_fn(|part| BeforeAfter {
         images: parts[part].len() as u64,
@@ -176,7 +172,6 @@ struct Run<'r, 'q, 'c> {
     total: u64,
     /// How long it took to measure the model before, in seconds.
     measuring: f32,
-    cancelled: bool,
 }
 
 impl RunObserver for Run<'_, '_, '_> {
@@ -185,11 +180,7 @@ impl RunObserver for Run<'_, '_, '_> {
     }
 
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
-        if !self.cancelled && self.context.queue.check(self.context.id).is_ok() {
-            return Ok(());
-        }
-        self.cancelled = true;
-        Err(Cancelled.into())
+        self.context.go_on()
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
@@ -197,9 +188,7 @@ impl RunObserver for Run<'_, '_, '_> {
         let fraction = PARTS[1] + (PARTS[2] - PARTS[1]) * share;
         // Measuring afterwards takes as long as it did before.
         let remaining_seconds = Some(now.remaining_seconds + self.measuring);
-        self.cancelled |= self
-            .context
-            .report_progress(JobProgress::at(fraction, remaining_seconds))
-            .is_err();
+        self.context
+            .show_progress(JobProgress::at(fraction, remaining_seconds));
     }
 }

@@ -1,5 +1,5 @@
-//! Measures this machine: the benchmark, whose report is saved, and training steps of given settings,
-//! compared, timed for an estimate, or recorded.
+//! Measures this machine: the benchmark, whose report is saved, and training steps of given
+//! settings, compared, timed for an estimate, or recorded.
 
 use super::{JobContext, JobError, Workspace};
 use crate::bench::{self, Listener};

@@ -1,4 +1,5 @@
-//! Jobs: a file for each, or for those that are one thing, what all of them work with, and how each one's end is reported.
+//! Jobs: a file for each, or for those that are one thing, what all of them work with, and how each
+//! one's end is reported.
 
 mod compare_models;
 mod evaluate;
@@ -25,6 +26,7 @@ use crate::records::JobId;
 use crate::run_config::RunConfig;
 use crate::runs::CheckpointThread;
 use crate::system::threads;
+use crate::train::EndRequest;
 
 /// What every job works with, and what outlives it.
 pub(super) struct Workspace<'s> {
@@ -139,6 +141,13 @@ impl JobContext<'_, '_> {
     pub fn report_progress(&mut self, progress: JobProgress) -> Result<(), Cancelled> {
         self.show_progress(progress);
         self.queue.check(self.id)
+    }
+
+    /// Whether a run of which nothing is kept is to go on: one that is interrupted ends soonest.
+    pub fn go_on(&mut self) -> Result<(), EndRequest> {
+        self.queue
+            .check(self.id)
+            .map_err(|Cancelled| EndRequest::Interrupt)
     }
 }
 

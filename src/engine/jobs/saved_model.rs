@@ -1,6 +1,6 @@
 //! A model that is saved, with the run it came from, whether the data that it names may be looked
-//! for, and the test images that stand for one which was not trained here from its beginning: it was
-//! imported or fine-tuned.
+//! for, and the test images that stand for one which was not trained here from its beginning: it
+//! was imported or fine-tuned.
 
 use std::path::Path;
 

@@ -3,7 +3,6 @@
 
 use super::{JobContext, JobError, Workspace};
 use crate::nn::Net;
-use crate::progress::Cancelled;
 use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
@@ -40,11 +39,7 @@ impl RunObserver for Trial<'_, '_, '_> {
     }
 
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
-        // Nothing is kept of a trial that ends early, and an interrupted run ends soonest.
-        self.context
-            .queue
-            .check(self.context.id)
-            .map_err(|Cancelled| EndRequest::Interrupt)
+        self.context.go_on()
     }
 
     fn step(&mut self, _: StepPoint, now: Telemetry) {

@@ -1,5 +1,5 @@
-//! Other machines, the programs that reach them, and what is known of one before anything is trained
-//! there: asked of Inkling's own command line.
+//! Other machines, the programs that reach them, and what is known of one before anything is
+//! trained there: asked of Inkling's own command line.
 
 use std::fmt::{Display, Formatter};
 use std::process::Command;

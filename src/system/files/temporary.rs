@@ -1,5 +1,5 @@
-//! What is being written: files and folders with temporary names and locks, folders that appear whole
-//! or not at all, and deleting what processes that were killed left behind.
+//! What is being written: files and folders with temporary names and locks, folders that appear
+//! whole or not at all, and deleting what processes that were killed left behind.
 //!
 //! A lock says that the process that writes the file lives: the system releases it when the process
 //! ends, however it ends.
