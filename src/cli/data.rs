@@ -28,7 +28,7 @@ use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::system::paths::Paths;
 use crate::system::targets::check_file;
-use crate::text::format::{file_size, grouped};
+use crate::text::format::{file_size, grouped, joined};
 use crate::text::visible;
 
 /// The commands of `inkling data`.
@@ -143,9 +143,9 @@ fn run_list(list: List) -> Result<(), Failure> {
         ),
     })?;
     if !all && !output.is_json() {
-        let searched: Vec<String> = folders.iter().map(|folder| visible::path(folder)).collect();
+        let searched = joined(folders.iter().map(|folder| visible::path(folder)), ", ");
         output
-            .text(&format!("\nTo add a data set, download it with `inkling data fetch NAME`, or put its four IDX files into a folder of that name in one of these folders: {}", searched.join(", ")))?;
+            .text(&format!("\nTo add a data set, download it with `inkling data fetch NAME`, or put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
     }
     Ok(())
 }
@@ -346,11 +346,8 @@ fn run_check(check: Check) -> Result<(), Failure> {
     }
     for issue in &overview.issues {
         output.text(&issue.sentence())?;
-        let places: Vec<_> = issue
-            .examples
-            .iter()
-            .map(|example| format!("{} ({})", example.index, example.label))
-            .collect();
+        let places = issue.examples.iter();
+        let places = places.map(|example| format!("{} ({})", example.index, example.label));
         let more = if issue.images > issue.examples.len() as u64 {
             ", …"
         } else {
@@ -358,7 +355,7 @@ fn run_check(check: Check) -> Result<(), Failure> {
         };
         output.text(&format!(
             "  index from 0 (label): {}{more}",
-            places.join(", ")
+            joined(places, ", ")
         ))?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{
     DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection,
-    ModelRef, NotDigitsSpec, SplitEvaluation, WriterScore,
+    ModelRef, NotDigitsSpec, WriterScore,
 };
 use crate::run_config::{Classes, DataSpec, DeviceChoice, EvaluationSplit};
 use crate::text::format::{count, grouped, percent};
@@ -132,14 +132,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
-    let EvaluationReport {
-        measured: SplitEvaluation {
-            split, evaluation, ..
-        },
-        writers,
-        detection,
-        ..
-    } = report;
+    let evaluation = &report.measured.evaluation;
     let classes = &report.model.classes;
     let digit = |score: ClassScore| OfDigit {
         digit: score.digit,
@@ -170,10 +163,10 @@ fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
         loss: evaluation.loss,
         calibration_error: calibration_error(evaluation),
         uncalibrated,
-        split: *split,
+        split: report.measured.split,
         digits: class_scores(evaluation).into_iter().map(digit).collect(),
-        writers: writers.iter().map(writer).collect(),
-        not_digits: detection.as_ref().map(told_apart),
+        writers: report.writers.iter().map(writer).collect(),
+        not_digits: report.detection.as_ref().map(told_apart),
     }
 }
 
@@ -201,15 +194,9 @@ fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
 
 fn headline(report: &EvaluationReport, uncalibrated: bool) -> String {
     let EvaluationReport {
-        model,
-        measured:
-            SplitEvaluation {
-                data,
-                split,
-                evaluation,
-            },
-        ..
+        model, measured, ..
     } = report;
+    let evaluation = &measured.evaluation;
     let without = if uncalibrated {
         " without a temperature"
     } else {
@@ -236,8 +223,8 @@ fn headline(report: &EvaluationReport, uncalibrated: bool) -> String {
         model.data.label(),
         percent(evaluation.accuracy, 2),
         grouped(evaluation.images),
-        data.label(),
-        split.label(),
+        measured.data.label(),
+        measured.split.label(),
         evaluation.loss
     )
 }

@@ -13,7 +13,7 @@ use crate::problem::Message;
 use crate::protocol::{EngineError, ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
 use crate::run_config::{DataSpec, DeviceChoice, ExportFormat, WeightFormat};
-use crate::text::format::file_size;
+use crate::text::format::{file_size, joined};
 use crate::text::visible;
 
 /// The options of `inkling export`.
@@ -171,12 +171,7 @@ fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
         });
         if report.paths.is_empty() {
             lines.extend(file.tensors.iter().map(|tensor| {
-                let shape = tensor
-                    .shape
-                    .iter()
-                    .map(u64::to_string)
-                    .collect::<Vec<_>>()
-                    .join("x");
+                let shape = joined(&tensor.shape, "x");
                 format!(
                     "    {:<34} {shape:>14} {}",
                     tensor.name,

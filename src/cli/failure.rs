@@ -4,6 +4,7 @@ use super::interrupt::{self, Request};
 use super::output::note;
 use crate::problem::{Code, Explain, Problem};
 use crate::run_config::ConfigProblem;
+use crate::text::format::joined;
 
 /// The exit status after Ctrl-C, as is usual for shells.
 pub const INTERRUPTED: u8 = 130;
@@ -31,8 +32,7 @@ pub enum Failure {
 impl Failure {
     /// All problems of a configuration, one per line.
     pub fn of_config(problems: &[ConfigProblem]) -> Self {
-        let sentences = problems.iter().map(|problem| problem.message().to_string());
-        Self::Usage(sentences.collect::<Vec<_>>().join("\n"))
+        Self::Usage(joined(problems.iter().map(Explain::message), "\n"))
     }
 
     /// The same, where this process was asked to end.

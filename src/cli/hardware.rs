@@ -16,7 +16,7 @@ use crate::self_test::{Report, run as self_test, sections};
 use crate::settings::Settings;
 use crate::system::log::Names;
 use crate::system::paths::Paths;
-use crate::text::format::{memory, percent};
+use crate::text::format::{joined, memory, percent};
 use crate::text::table;
 
 /// The time between two lines of `--watch`.
@@ -145,8 +145,11 @@ fn status_line(sample: &LoadSample) -> String {
             gpu.temperature.map(|degrees| format!("{degrees} °C")),
             gpu.power.map(|watts| format!("{watts:.0} W")),
         ];
-        let figures: Vec<String> = figures.into_iter().flatten().collect();
-        format!("; {}: {}", gpu.name, figures.join(", "))
+        format!(
+            "; {}: {}",
+            gpu.name,
+            joined(figures.into_iter().flatten(), ", ")
+        )
     };
     let used = of(
         sample.memory_total.saturating_sub(sample.memory_available),

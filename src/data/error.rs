@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use crate::problem::{Code, Explain, list, sentence};
 use crate::progress::Cancelled;
 use crate::run_config::Classes;
+use crate::text::format::either;
 
 /// Why a data set could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -148,15 +149,6 @@ fn searched_in(folders: &[PathBuf]) -> String {
         ": there is no data folder to search".to_owned()
     } else {
         format!(" in {}", list(folders))
-    }
-}
-
-/// "3", "3 or 7", "1, 3 or 7".
-fn either(digits: &[u8]) -> String {
-    let names: Vec<String> = digits.iter().map(u8::to_string).collect();
-    match names.as_slice() {
-        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
     }
 }
 

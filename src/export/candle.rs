@@ -7,6 +7,7 @@ use crate::ink::SIDE;
 use crate::nn::ops::Window;
 use crate::nn::{Layer, Shape, Step, layers, walk};
 use crate::records::Normalization;
+use crate::text::format::joined;
 
 /// `Cargo.toml` for the source file `program`.
 pub fn manifest(model: &ExportedModel, program: &str) -> String {
@@ -102,12 +103,7 @@ fn network(x: Tensor, w: &VarBuilder) -> Result<Tensor> {{
         weights = Untrusted::from(weights).rust_string(),
         version = env!("CARGO_PKG_VERSION"),
         from_nn = from_nn.join(", "),
-        labels = model
-            .labels()
-            .iter()
-            .map(Untrusted::rust_string)
-            .collect::<Vec<_>>()
-            .join(", "),
+        labels = joined(model.labels().iter().map(Untrusted::rust_string), ", "),
     )
 }
 

@@ -9,7 +9,7 @@ use crate::records::{
     Calibration, Evaluation, Normalization, QuantizedAccuracy, RunSummary, SplitEvaluation,
 };
 use crate::run_config::{Classes, DataSource, WeightFormat};
-use crate::text::format::{duration, grouped, local_time, percent};
+use crate::text::format::{duration, grouped, joined, local_time, percent};
 
 /// A model to export with the run that trained it, and the descriptions that all exported files
 /// share.
@@ -52,10 +52,8 @@ impl ExportedModel {
                 DataSource::Path(_) => source.label(),
                 _ => source.name(),
             });
-        let name = std::iter::once(self.file.card.model.name().to_owned())
-            .chain(sources)
-            .collect::<Vec<_>>()
-            .join("-");
+        let name = std::iter::once(self.file.card.model.name().to_owned()).chain(sources);
+        let name = joined(name, "-");
         let safe = |c: char| {
             if c.is_ascii_alphanumeric() {
                 c.to_ascii_lowercase()
@@ -110,7 +108,7 @@ impl ExportedModel {
 
     /// Descriptions of the input and the output of an ONNX file.
     pub(super) fn signature(&self, preprocessing: bool) -> [Untrusted; 2] {
-        let labels = self.classes().names().collect::<Vec<_>>().join(", ");
+        let labels = joined(self.classes().names(), ", ");
         if preprocessing {
             let form = match self.classes() {
                 Classes::Digits => {
@@ -161,16 +159,12 @@ impl ExportedModel {
 
     /// The accuracy before and after quantisation, as text.
     pub fn quantization(&self) -> Option<String> {
-        let QuantizedAccuracy {
-            images,
-            original,
-            quantized,
-        } = self.quantized?;
+        let measured = self.quantized?;
         Some(format!(
             "8-bit integers with one scale per output channel: accuracy {} on {} test images, {} before quantisation",
-            percent(quantized, 2),
-            grouped(images),
-            percent(original, 2)
+            percent(measured.quantized, 2),
+            grouped(measured.images),
+            percent(measured.original, 2)
         ))
     }
 
@@ -271,7 +265,7 @@ fn signature(model: &ExportedModel) -> Vec<Row> {
         temperature,
         digit_threshold,
     } = card.calibration;
-    let labels = model.classes().names().collect::<Vec<_>>().join(", ");
+    let labels = joined(model.classes().names(), ", ");
     let score = if model.file.net.digit_detector().is_some() {
         "score of the digit detector, whose weights are in model.safetensors,"
     } else {

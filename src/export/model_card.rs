@@ -11,7 +11,7 @@ use super::untrusted::Untrusted;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores, wilson_interval};
 use crate::records::{Evaluation, FileInfo, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, NamedSet};
-use crate::text::format::{grouped, percent};
+use crate::text::format::{grouped, joined, percent};
 
 /// The limits of a model with these classes, for its users.
 pub const fn limits(classes: &Classes) -> [&'static str; 5] {
@@ -209,10 +209,7 @@ fn published_at(source: &DataSource) -> Option<&'static str> {
 /// One row per true digit, one column per prediction.
 fn confusion(text: &mut String, test: &Evaluation, classes: &Classes) {
     let name = |name: &str| Untrusted::from(name).markdown();
-    let (noun, names) = (
-        classes.noun(),
-        classes.names().map(name).collect::<Vec<_>>().join(" | "),
-    );
+    let (noun, names) = (classes.noun(), joined(classes.names().map(name), " | "));
     let _ = write!(
         text,
         "\nConfusion matrix (rows: true {noun}, columns: prediction):\n\n|  | {names} | accuracy |\n"

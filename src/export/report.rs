@@ -144,27 +144,19 @@ fn mistakes(test: &Evaluation, classes: &Classes) -> String {
 }
 
 fn figure(mistake: &Mistake, classes: &Classes) -> String {
-    let Mistake {
-        image,
-        label,
-        answer,
-        confidence,
-        ..
-    } = mistake;
-    let [label, answer] = [label, answer].map(|class| Untrusted::from(classes.name(*class)).html());
+    let [label, answer] =
+        [mistake.label, mistake.answer].map(|class| Untrusted::from(classes.name(class)).html());
     // Inverted: dark ink on light paper.
-    let pixels: Vec<u8> = image.pixels().iter().map(|&pixel| 255 - pixel).collect();
-    let mut png = Vec::new();
-    let written = PngEncoder::new(&mut png).write_image(
-        &pixels,
-        SIDE as u32,
-        SIDE as u32,
-        ExtendedColorType::L8,
-    );
-    if written.is_err() {
+    let pixels = mistake.image.pixels().iter().map(|&pixel| 255 - pixel);
+    let (mut png, side, gray) = (Vec::new(), SIDE as u32, ExtendedColorType::L8);
+    let encoder = PngEncoder::new(&mut png);
+    if encoder
+        .write_image(&pixels.collect::<Vec<u8>>(), side, side, gray)
+        .is_err()
+    {
         return String::new();
     }
-    let confidence = percent(f64::from(*confidence), 1);
+    let confidence = percent(f64::from(mistake.confidence), 1);
     format!(
         "<figure><img alt=\"{label}\" width=56 height=56 src=\"data:image/png;base64,{}\"><figcaption>{label}, predicted {answer}<br>{confidence}</figcaption></figure>\n",
         STANDARD.encode(&png)

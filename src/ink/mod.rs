@@ -74,16 +74,15 @@ impl InkError {
 impl Explain for InkError {
     fn remedy(&self) -> String {
         match self {
-            Self::Unreadable { .. } => {
-                "Check that the file exists and that you have permission to read it.".to_owned()
+            Self::Unreadable { .. } => "Check that the file exists and that you have permission to read it.",
+            Self::Malformed { .. } => {
+                return format!(
+                    "Use an image ({IMAGE_FORMATS}), or ink as JSON: {{\"strokes\": [[[x, y], …], …]}}."
+                );
             }
-            Self::Malformed { .. } => format!(
-                "Use an image ({IMAGE_FORMATS}), or ink as JSON: {{\"strokes\": [[[x, y], …], …]}}."
-            ),
-            Self::TooLarge { .. } => {
-                "Use a smaller file. If it is supposed to be small, it is damaged.".to_owned()
-            }
+            Self::TooLarge { .. } => "Use a smaller file. If it is supposed to be small, it is damaged.",
         }
+        .to_owned()
     }
 }
 

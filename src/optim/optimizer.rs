@@ -173,21 +173,13 @@ pub struct OptimizerConfig {
 impl OptimizerConfig {
     /// The optimizer of a run on this many training images.
     pub const fn new(config: &RunConfig, images: u64) -> Self {
-        let RunConfig {
-            optimizer,
-            weight_decay,
-            momentum,
-            nesterov,
-            seed,
-            ..
-        } = *config;
         Self {
-            kind: optimizer,
-            weight_decay: weight_decay as f32,
-            momentum: momentum as f32,
-            nesterov,
+            kind: config.optimizer,
+            weight_decay: config.weight_decay as f32,
+            momentum: config.momentum as f32,
+            nesterov: config.nesterov,
             images,
-            seed,
+            seed: config.seed,
         }
     }
 

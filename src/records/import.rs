@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Normalization;
 use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
+use crate::text::format::joined;
 
 /// A file to import, and what is known of it. Whatever is `None` is found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -222,7 +223,7 @@ impl Reading {
                 .then_some("images padded before normalisation"),
             Some(&pixels),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        joined(parts.into_iter().flatten(), ", ")
     }
 }
 

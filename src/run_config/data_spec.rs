@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choices::UnknownChoice;
 use super::{Classes, ConfigProblem};
+use crate::text::format::joined;
 use crate::text::visible;
 
 /// The data sets Inkling knows by name.
@@ -289,24 +290,13 @@ impl DataSpec {
 
     /// The name people see.
     pub fn label(&self) -> String {
-        self.0
-            .iter()
-            .map(DataSource::label)
-            .collect::<Vec<_>>()
-            .join(" + ")
+        joined(self.0.iter().map(DataSource::label), " + ")
     }
 }
 
 impl std::fmt::Display for DataSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(
-            &self
-                .0
-                .iter()
-                .map(DataSource::name)
-                .collect::<Vec<_>>()
-                .join("+"),
-        )
+        f.write_str(&joined(self.0.iter().map(DataSource::name), "+"))
     }
 }
 

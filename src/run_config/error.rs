@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::{CnnLayers, DeviceChoice, MAX_WIDTH, ModelKind, Precision, Setting, Widths};
 use crate::problem::{Code, Explain, sentence};
-use crate::text::format::{capitalised, grouped};
+use crate::text::format::{capitalised, grouped, joined};
 
 /// The trainable numbers of the largest network that can be trained: its model file stays below
 /// what is read of one.
@@ -66,41 +66,38 @@ pub enum ConfigProblem {
 impl Explain for ConfigProblem {
     fn remedy(&self) -> String {
         match self {
-            Self::NewerVersion { .. } => "Update Inkling, or choose a preset.".to_owned(),
-            Self::NotTrainable { .. } => "Choose another network.".to_owned(),
-            Self::OutOfRange { setting, .. } => setting.row().range.map_or_else(
-                || "Choose another value.".to_owned(),
-                |range| format!("Choose {}.", range.hint()),
-            ),
+            Self::OutOfRange { setting, .. } => {
+                let range = setting.row().range.map(|range| range.hint());
+                let wanted = range.unwrap_or_else(|| "another value".to_owned());
+                return format!("Choose {wanted}.");
+            }
             Self::BatchLargerThanSet { images, .. } => {
-                format!("Choose a batch size of at most {images}, or a larger data set.")
+                return format!("Choose a batch size of at most {images}, or a larger data set.");
             }
-            Self::MixedClasses { .. } => {
-                "Choose one of them, or data sets of the same things.".to_owned()
+            Self::Widths { model, .. } => return widths_hint(*model),
+            Self::Layers { .. } => {
+                let cnn = ModelKind::Cnn.label();
+                return format!("Choose the network {cnn}, or leave them empty.");
             }
-            Self::InitialWeights { .. } => {
-                "Choose that network, or start without these weights.".to_owned()
-            }
+            Self::NewerVersion { .. } => "Update Inkling, or choose a preset.",
+            Self::NotTrainable { .. } => "Choose another network.",
+            Self::MixedClasses { .. } => "Choose one of them, or data sets of the same things.",
+            Self::InitialWeights { .. } => "Choose that network, or start without these weights.",
             Self::InitialClasses { .. } => {
-                "Choose data with as many classes, or start without these weights.".to_owned()
+                "Choose data with as many classes, or start without these weights."
             }
-            Self::RepeatedData { .. } => "Name each data set once.".to_owned(),
-            Self::Widths { model, .. } => widths_hint(*model),
-            Self::Layers { .. } => format!(
-                "Choose the network {}, or leave them empty.",
-                ModelKind::Cnn.label()
-            ),
-            Self::TooManyParameters { .. } => "Choose fewer or narrower ones.".to_owned(),
+            Self::RepeatedData { .. } => "Name each data set once.",
+            Self::TooManyParameters { .. } => "Choose fewer or narrower ones.",
             Self::MemoryLimitTooLow { .. } => {
-                "Raise the limit, leave it empty, or choose a smaller model.".to_owned()
+                "Raise the limit, leave it empty, or choose a smaller model."
             }
-            Self::PrecisionUnavailable {
-                precision: Precision::F32,
-                ..
-            } => "Choose another precision.".to_owned(),
-            Self::PrecisionUnavailable { .. } => "Choose f32, which works everywhere.".to_owned(),
-            Self::DeviceUnavailable { .. } => "Choose the device cpu or auto.".to_owned(),
+            Self::PrecisionUnavailable { precision, .. } if *precision == Precision::F32 => {
+                "Choose another precision."
+            }
+            Self::PrecisionUnavailable { .. } => "Choose f32, which works everywhere.",
+            Self::DeviceUnavailable { .. } => "Choose the device cpu or auto.",
         }
+        .to_owned()
     }
 
     fn code(&self) -> Code {
@@ -141,7 +138,7 @@ fn out_of_range(setting: Setting, given: &str) -> String {
 /// What a model's layer widths can be.
 pub fn widths_hint(model: ModelKind) -> String {
     let (least, most) = model.width_counts().into_inner();
-    let usual: Vec<String> = model.widths().iter().map(ToString::to_string).collect();
+    let usual = joined(model.widths(), "-");
     match (least, most) {
         (_, 0) => "Leave them empty: the widths of this model are fixed.".to_owned(),
         (least, most) => {
@@ -152,8 +149,7 @@ pub fn widths_hint(model: ModelKind) -> String {
             };
             let noun = if most == 1 { "width" } else { "widths" };
             format!(
-                "Give {count} {noun} from 1 to {MAX_WIDTH}, such as {}, or leave them empty.",
-                usual.join("-")
+                "Give {count} {noun} from 1 to {MAX_WIDTH}, such as {usual}, or leave them empty."
             )
         }
     }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ModelKind;
+use crate::text::format::joined;
 
 /// The most hidden layers whose width can be chosen.
 pub(super) const MAX_LAYERS: usize = 8;
@@ -56,8 +57,7 @@ impl Widths {
 
 impl fmt::Display for Widths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.values().iter().map(ToString::to_string).collect();
-        f.write_str(&texts.join("-"))
+        f.write_str(&joined(self.values(), "-"))
     }
 }
 
@@ -279,7 +279,7 @@ impl CnnLayers {
     /// These layers. The error says why an image cannot go through them.
     pub fn new(layers: &[CnnLayer]) -> Result<Self, NotCnnLayers> {
         checked(layers).map_err(|reason| NotCnnLayers {
-            given: written(layers),
+            given: joined(layers, "-"),
             reason,
         })
     }
@@ -361,14 +361,6 @@ fn side_after(layers: &[CnnLayer]) -> Result<usize, String> {
     Ok(side)
 }
 
-fn written(layers: &[CnnLayer]) -> String {
-    layers
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("-")
-}
-
 impl fmt::Display for CnnLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -411,7 +403,7 @@ impl FromStr for CnnLayer {
 
 impl fmt::Display for CnnLayers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&written(self.as_slice()))
+        f.write_str(&joined(self.as_slice(), "-"))
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::network::{MAX_LAYERS, MAX_WIDTH};
 use super::settings::Setting;
 use super::{CnnLayers, DataSpec, RunConfig, UnknownChoice, Widths};
-use crate::text::format::plain;
+use crate::text::format::{joined, plain};
 use crate::text::visible;
 
 /// A row of the table of settings.
@@ -196,8 +196,7 @@ impl Setting {
     }
 
     pub fn names(settings: impl Iterator<Item = Self>) -> String {
-        let names: Vec<&str> = settings.map(|setting| setting.row().name).collect();
-        names.join(", ")
+        joined(settings, ", ")
     }
 
     /// Those that a sweep can vary.

@@ -12,7 +12,7 @@ use super::setting::{DEFAULT, Kind, OFF, Range, Row, Section, Trials, Value};
 use super::{
     CnnLayer, CnnLayers, Initialization, ModelKind, OptimizerKind, RunConfig, UnknownChoice, Widths,
 };
-use crate::text::format::{count, plain};
+use crate::text::format::{count, joined, plain};
 
 /// Declares [`Setting`] with a row for each, section by section: its field, name, label and help, and
 /// what does not follow from the type of its field.
@@ -354,16 +354,11 @@ pub fn settings_page() -> String {
         }
     }
     let same = |setting: &Setting| matches!(setting.row().trials, Trials::Same);
-    let same: Vec<String> = Setting::ALL
-        .iter()
-        .copied()
-        .filter(same)
-        .map(|setting| code(setting.row().name))
-        .collect();
+    let same = Setting::ALL.iter().copied().filter(same);
     let _ = write!(
         page,
         "\nA sweep can vary all of them but {}, which are the same for all trials.\n",
-        same.join(", ")
+        joined(same.map(|setting| code(setting.row().name)), ", ")
     );
     page
 }
@@ -371,10 +366,10 @@ pub fn settings_page() -> String {
 fn values(setting: Setting) -> String {
     let row = setting.row();
     let values = match (row.kind, row.range) {
-        (Kind::Choice | Kind::Switch, _) => {
-            let names = setting.choices().into_iter().map(|(name, _)| code(name));
-            names.collect::<Vec<_>>().join(", ")
-        }
+        (Kind::Choice | Kind::Switch, _) => joined(
+            setting.choices().into_iter().map(|(name, _)| code(name)),
+            ", ",
+        ),
         (_, Some(range)) => range.numbers(),
         (_, None) => code(row.value_name),
     };

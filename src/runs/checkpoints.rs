@@ -47,27 +47,26 @@ impl Checkpoints {
     pub fn resume(folder: &Path) -> Result<(CheckpointFolder, Checkpoint), RunError> {
         let mut own = CheckpointFolder::new(folder.to_owned());
         if !folder.is_dir() {
-            return Err(malformed(folder, "the folder no longer exists"));
+            return Err(RunError::malformed(folder, "the folder no longer exists"));
         }
         own.lock().map_err(|error| match error {
             LockError::Held => RunError::InUse {
                 folder: folder.to_owned(),
             },
-            LockError::Failed(error) => unreadable(folder, &error),
+            LockError::Failed(error) => RunError::unreadable(folder)(error),
         })?;
-        let file =
-            open_regular(&folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
+        let file = open_regular(&folder.join(CHECKPOINT)).map_err(RunError::unreadable(folder))?;
         let checkpoint = checkpoint_file::read(&mut BufReader::new(file))
-            .map_err(|reason| malformed(folder, &reason))?;
+            .map_err(|reason| RunError::malformed(folder, reason))?;
         Ok((own, checkpoint))
     }
 
     /// What is known of the run in this folder without loading its weights.
     pub fn read_card(folder: &Path) -> Result<InterruptedRun, RunError> {
         let mut file =
-            open_regular(&folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
-        let card =
-            checkpoint_file::read_card(&mut file).map_err(|reason| malformed(folder, &reason))?;
+            open_regular(&folder.join(CHECKPOINT)).map_err(RunError::unreadable(folder))?;
+        let card = checkpoint_file::read_card(&mut file)
+            .map_err(|reason| RunError::malformed(folder, reason))?;
         Ok(InterruptedRun {
             folder: folder.to_owned(),
             card,
@@ -130,10 +129,13 @@ impl Checkpoints {
     /// deleted.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
         if folder.parent() != Some(&self.root) {
-            return Err(malformed(folder, "it is not in the checkpoints folder"));
+            return Err(RunError::malformed(
+                folder,
+                "it is not in the checkpoints folder",
+            ));
         }
         let (own, _) = Self::resume(folder)?;
-        own.delete().map_err(|error| unreadable(folder, &error))
+        own.delete().map_err(RunError::unreadable(folder))
     }
 }
 
@@ -146,20 +148,6 @@ fn is_ours(path: &Path) -> bool {
         .and_then(|name| name.split_once('-'));
     name.is_some_and(|(time, process)| is_number(time) && is_number(process))
         && fs::symlink_metadata(path).is_ok_and(|there| there.is_dir())
-}
-
-fn unreadable(folder: &Path, error: &io::Error) -> RunError {
-    RunError::Unreadable {
-        folder: folder.to_owned(),
-        reason: error.to_string(),
-    }
-}
-
-fn malformed(folder: &Path, reason: &str) -> RunError {
-    RunError::Malformed {
-        folder: folder.to_owned(),
-        reason: reason.to_owned(),
-    }
 }
 
 pub const CHECKPOINT: &str = "checkpoint";

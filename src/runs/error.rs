@@ -1,4 +1,5 @@
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::nn::ComputeError;
 use crate::problem::{Code, Explain, sentence};
@@ -39,6 +40,22 @@ pub enum RunError {
     /// Its weights could not be read from the device.
     #[error(transparent)]
     Compute(#[from] ComputeError),
+}
+
+impl RunError {
+    pub(super) fn unreadable(folder: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |error| Self::Unreadable {
+            folder: folder.to_owned(),
+            reason: error.to_string(),
+        }
+    }
+
+    pub(super) fn malformed(folder: &Path, reason: impl Into<String>) -> Self {
+        Self::Malformed {
+            folder: folder.to_owned(),
+            reason: reason.into(),
+        }
+    }
 }
 
 impl Explain for RunError {

@@ -186,20 +186,13 @@ pub fn check_writable(parent: &Path) -> Result<(), RunError> {
 /// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder
 /// was moved to.
 pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
-    let unreadable = |error: io::Error| RunError::Unreadable {
-        folder: folder.to_owned(),
-        reason: error.to_string(),
-    };
-    let malformed = |reason: String| RunError::Malformed {
-        folder: folder.to_owned(),
-        reason,
-    };
+    let malformed = |reason| RunError::malformed(folder, reason);
     let json = match read_summary(folder) {
         Ok(json) => json,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(malformed(format!("{SUMMARY} is missing")));
         }
-        Err(error) => return Err(unreadable(error)),
+        Err(error) => return Err(RunError::unreadable(folder)(error)),
     };
     let summary: RunSummary =
         serde_json::from_slice(&json).map_err(|error| malformed(format!("{SUMMARY}: {error}")))?;

@@ -278,17 +278,11 @@ impl Reproduction {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, RunError> {
-    read_limited(path, MAX_FILE_BYTES).map_err(|error| RunError::Unreadable {
-        folder: path.to_owned(),
-        reason: error.to_string(),
-    })
+    read_limited(path, MAX_FILE_BYTES).map_err(RunError::unreadable(path))
 }
 
 fn read<'b>(bytes: &'b [u8], path: &Path) -> Result<SafetensorsFile<'b>, RunError> {
-    SafetensorsFile::read(bytes).map_err(|reason| RunError::Malformed {
-        folder: path.to_owned(),
-        reason,
-    })
+    SafetensorsFile::read(bytes).map_err(|reason| RunError::malformed(path, reason))
 }
 
 /// A tensor's shape and numbers, and whether they are stored as f16.

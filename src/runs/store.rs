@@ -18,6 +18,7 @@ use crate::records::{Annotation, RunSummary, SplitEvaluation, posterior_sample_c
 use crate::run_config::{DataSource, DataSpec, RunConfig, WeightFormat};
 use crate::system::disk;
 use crate::system::files::create_folder;
+use crate::text::format::joined;
 use crate::text::visible;
 use crate::train::TrainedModel;
 
@@ -183,14 +184,8 @@ impl Store {
     /// directly in this store is ever deleted; what is left of a damaged one, if nothing else lies
     /// there.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
-        let unreadable = |error: std::io::Error| RunError::Unreadable {
-            folder: folder.to_owned(),
-            reason: error.to_string(),
-        };
-        let malformed = |reason: &str| RunError::Malformed {
-            folder: folder.to_owned(),
-            reason: reason.to_owned(),
-        };
+        let unreadable = RunError::unreadable(folder);
+        let malformed = |reason| RunError::malformed(folder, reason);
         let root = self.root.canonicalize().map_err(unreadable)?;
         if folder.symlink_metadata().map_err(unreadable)?.is_symlink() {
             return Err(malformed("it is a symbolic link"));
@@ -216,10 +211,7 @@ impl Store {
 
     /// Puts a deleted run back in its folder.
     pub fn restore(&self, folder: &Path) -> Result<(), RunError> {
-        let unreadable = |error: std::io::Error| RunError::Unreadable {
-            folder: folder.to_owned(),
-            reason: error.to_string(),
-        };
+        let unreadable = RunError::unreadable(folder);
         if folder.symlink_metadata().is_ok() {
             return Err(RunError::Occupied {
                 folder: folder.to_owned(),
@@ -277,12 +269,7 @@ fn data_name(data: &DataSpec) -> String {
         }
         DataSource::Path(_) => source.label(),
     };
-    let names = data
-        .sources()
-        .iter()
-        .map(name)
-        .collect::<Vec<_>>()
-        .join("+");
+    let names = joined(data.sources().iter().map(name), "+");
     let safe = |c: char| {
         if c.is_alphanumeric() || "-_+".contains(c) {
             c

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DeviceChoice, Precision};
-use crate::text::format::percent;
+use crate::text::format::{joined, percent};
 use crate::text::table::{Line, Section};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -156,7 +156,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
     };
     let line = |subject: &Subject| {
         let checks = Precision::on(report.device).filter_map(|precision| of(subject, precision));
-        let detail = checks.map(Check::in_words).collect::<Vec<_>>().join("\n");
+        let detail = joined(checks.map(Check::in_words), "\n");
         let cells = Precision::on(report.device).map(|precision| cell(of(subject, precision)));
         Line {
             detail,

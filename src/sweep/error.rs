@@ -126,19 +126,18 @@ pub enum SweepError {
 impl Explain for SweepError {
     fn remedy(&self) -> String {
         match self {
-            Self::Definition(error) => error.remedy(),
+            Self::Definition(error) => return error.remedy(),
+            Self::Write(error) => return error.remedy(),
+            Self::Problem(problem) => return problem.message.remedy.clone(),
             Self::Unreadable { .. } => {
-                "Check that the file exists and that you have permission to read it.".to_owned()
+                "Check that the file exists and that you have permission to read it."
             }
-            Self::Malformed { .. } => "Choose another folder, or start a new sweep.".to_owned(),
-            Self::Occupied { .. } => {
-                "Choose another, or resume the sweep in it with --resume.".to_owned()
-            }
-            Self::InUse { .. } => "Wait until that has ended, or stop it.".to_owned(),
-            Self::None { .. } => "Leave out --resume to start a new one.".to_owned(),
-            Self::Write(error) => error.remedy(),
-            Self::Problem(problem) => problem.message.remedy.clone(),
+            Self::Malformed { .. } => "Choose another folder, or start a new sweep.",
+            Self::Occupied { .. } => "Choose another, or resume the sweep in it with --resume.",
+            Self::InUse { .. } => "Wait until that has ended, or stop it.",
+            Self::None { .. } => "Leave out --resume to start a new one.",
         }
+        .to_owned()
     }
 
     fn code(&self) -> Code {

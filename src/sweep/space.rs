@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
 use crate::run_config::{Kind, RunConfig, Setting};
-use crate::text::format::rounded;
+use crate::text::format::{either, rounded};
 
 const MAX_VALUES: u64 = 1000;
 /// Numbers from a range are rounded to this many digits: what is shown is then exactly what was
@@ -287,15 +287,7 @@ impl fmt::Display for Dimension {
                 "{low} to {high}{}",
                 if *log { " (logarithmic)" } else { "" }
             ),
-            Range::Values { values } => {
-                let names: Vec<String> = values.iter().map(ToString::to_string).collect();
-                match names.as_slice() {
-                    [rest @ .., last] if !rest.is_empty() => {
-                        write!(f, "{} or {last}", rest.join(", "))
-                    }
-                    _ => f.write_str(&names.concat()),
-                }
-            }
+            Range::Values { values } => f.write_str(&either(values)),
         }
     }
 }

@@ -23,6 +23,21 @@ pub fn plain(number: f64) -> String {
         .to_string()
 }
 
+/// The texts of these with this between them.
+pub fn joined(parts: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
+    let texts = parts.into_iter().map(|part| part.to_string());
+    texts.collect::<Vec<_>>().join(between)
+}
+
+/// "3", "3 or 7", "1, 3 or 7".
+pub fn either(parts: impl IntoIterator<Item = impl ToString>) -> String {
+    let texts: Vec<String> = parts.into_iter().map(|part| part.to_string()).collect();
+    match texts.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => texts.concat(),
+    }
+}
+
 /// The text with its first letter large, as a sentence begins.
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();

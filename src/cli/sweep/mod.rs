@@ -18,6 +18,7 @@ use crate::sweep::{
     Tested, Work, seconds, usual_at_once,
 };
 use crate::system::paths::Paths;
+use crate::text::format::joined;
 
 pub use report::JsonLine;
 
@@ -305,11 +306,5 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
 
 /// All mistakes, one per line.
 pub fn failure(problems: &[DefinitionError]) -> Failure {
-    Failure::Usage(
-        problems
-            .iter()
-            .map(|problem| problem.message().to_string())
-            .collect::<Vec<_>>()
-            .join("\n"),
-    )
+    Failure::Usage(joined(problems.iter().map(Explain::message), "\n"))
 }

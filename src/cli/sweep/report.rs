@@ -17,7 +17,7 @@ use crate::sweep::{
     self, Definition, Ending, Executor, Outcome, Status, Sweep, SweepObserver, Tested, Trial,
     TrialEpoch, Value, importance,
 };
-use crate::text::format::{count, duration, percent};
+use crate::text::format::{count, duration, joined, percent};
 
 /// Trials in the table; the rest is in the journal.
 const TABLE_LINES: usize = 50;
@@ -139,21 +139,19 @@ pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
         definition,
         ended,
     })?;
-    let space: Vec<String> = definition.space.iter().map(ToString::to_string).collect();
     let time = definition
         .seconds
         .map(|seconds| format!("at most {}", duration(seconds)));
     let trials = definition
         .max_trials()
         .map(|trials| count(trials.into(), "trial"));
-    let budget: Vec<String> = trials.into_iter().chain(time).collect();
     note(&format!(
         "Searching with {} for the best {} on {}: {}; {}, {} at once. Kept in {}.",
         definition.sampler.name(),
         definition.base.model.label(),
         definition.base.data.label(),
-        space.join("; "),
-        budget.join(", "),
+        joined(&definition.space, "; "),
+        joined(trials.into_iter().chain(time), ", "),
         definition.at_once,
         quoted(sweep.folder())
     ));

@@ -277,19 +277,12 @@ pub fn reproduced(
 ) -> Result<(), Failure> {
     let found = Reproduction::compare(first, again)?;
     let (same, sentence) = (found.is_same(), found.sentence());
-    let Reproduction {
-        tensors,
-        differing,
-        largest_difference,
-        circumstances,
-        ..
-    } = found;
     output.json(&JsonLine::Reproduced {
         same,
-        tensors,
-        differing,
-        largest_difference,
-        circumstances,
+        tensors: found.tensors,
+        differing: found.differing,
+        largest_difference: found.largest_difference,
+        circumstances: found.circumstances,
     })?;
     if same {
         output.text(&sentence)

@@ -19,6 +19,7 @@ use crate::progress::Progress;
 use crate::run_config::{Classes, MAX_LABEL};
 use crate::system::files::folder_of;
 use crate::system::input_file::InputFile;
+use crate::text::format::joined;
 use crate::text::visible;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
@@ -448,12 +449,8 @@ impl PathTable {
             .filter(|file| !folder.join(file).exists())
             .collect();
         if !missing.is_empty() {
-            let named = missing
-                .iter()
-                .take(NAMED)
-                .map(|file| format!("\"{file}\""))
-                .collect::<Vec<_>>()
-                .join(", ");
+            let named = missing.iter().take(NAMED);
+            let named = joined(named.map(|file| format!("\"{file}\"")), ", ");
             let are = if missing.len() == 1 { "is" } else { "are" };
             let more = if missing.len() > NAMED {
                 format!(" and {} more", missing.len() - NAMED)

@@ -15,6 +15,7 @@ use crate::ink::SIDE;
 use crate::nn::layers;
 use crate::records::{Normalization, TensorInfo};
 use crate::run_config::{ModelKind, WeightFormat};
+use crate::text::format::joined;
 
 /// Alignment of storages in bytes, as torch has it, so that they can be memory-mapped.
 const ALIGNMENT: u16 = 64;
@@ -227,12 +228,7 @@ if __name__ == "__main__":
 "#,
         version = env!("CARGO_PKG_VERSION"),
         temperature = card.calibration.temperature,
-        labels = model
-            .labels()
-            .iter()
-            .map(Untrusted::python_string)
-            .collect::<Vec<_>>()
-            .join(", "),
+        labels = joined(model.labels().iter().map(Untrusted::python_string), ", "),
         title = model.title().python_doc(),
         sentence = model.description().python_doc(),
         stem = Untrusted::from(stem).python_doc(),

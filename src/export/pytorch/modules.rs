@@ -319,17 +319,12 @@ fn is_number(name: &str) -> bool {
 
 /// `nn.Conv2d` with the arguments that differ from its defaults.
 fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> String {
-    let Window {
-        size,
-        stride,
-        padding,
-    } = kernel;
-    let mut text = format!("nn.Conv2d({inputs}, {outputs}, {size}");
-    if stride != 1 {
-        text += &format!(", stride={stride}");
+    let mut text = format!("nn.Conv2d({inputs}, {outputs}, {}", kernel.size);
+    if kernel.stride != 1 {
+        text += &format!(", stride={}", kernel.stride);
     }
-    if padding != 0 {
-        text += &format!(", padding={padding}");
+    if kernel.padding != 0 {
+        text += &format!(", padding={}", kernel.padding);
     }
     if !bias {
         text += ", bias=False";
