@@ -174,7 +174,7 @@ fn check_home(paths: &Paths) -> Result<(), Failure> {
 fn run(command: Option<Command>) -> Result<(), Failure> {
     match command {
         None => window::open(&[]),
-        Some(Command::Train(arguments)) => train::run(arguments),
+        Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::FindLr(arguments)) => find_lr::run(arguments),
         Some(Command::Profile(arguments)) => profile::run(&arguments),

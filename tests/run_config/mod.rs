@@ -58,6 +58,9 @@ fn no_preset_is_called_like_a_network() {
     assert_eq!(shared, None, "a preset and a network with the same name");
 }
 
+/// What becomes of a configuration.
+type Change = fn(&mut RunConfig);
+
 #[test]
 fn a_preset_is_recognised_until_one_of_its_values_changes() {
     for &preset in Preset::ALL {
@@ -68,7 +71,7 @@ fn a_preset_is_recognised_until_one_of_its_values_changes() {
         };
         assert_eq!(config.problems(), []);
         assert_eq!(config.matching_preset(), Some(preset));
-        let changes: [fn(&mut RunConfig); 4] = [
+        let changes: [Change; 4] = [
             |run| run.label_smoothing = 0.123,
             |run| run.augmentation = other(run.augmentation),
             |run| run.weight_averaging = Some(0.123),
@@ -98,7 +101,7 @@ fn each_value_that_cannot_be_is_named() {
     };
     let version = newer.version;
     assert_eq!(newer.problems(), [ConfigProblem::NewerVersion { version }]);
-    let cases: [(fn(&mut RunConfig), Setting, &str); 11] = [
+    let cases: [(Change, Setting, &str); 11] = [
         (|run| run.momentum = 1.0, Setting::Momentum, "1"),
         (|run| run.momentum = f64::NAN, Setting::Momentum, "NaN"),
         (

@@ -96,7 +96,7 @@ impl Arguments {
 }
 
 /// Trains.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machines.check()?;
     let first = arguments
         .reproduce
@@ -126,7 +126,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
     }
-    check_stored_paths(&arguments)?;
+    check_stored_paths(arguments)?;
     if let Some(out) = &arguments.out {
         let initial = config.initial_weights.as_deref();
         check_folder(out, arguments.force, initial.as_slice())?;
@@ -145,7 +145,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             let one = "--resume, --reproduce and --tensorboard are for one run on one machine. Name one SSH host: --hosts HOST";
             return Err(Failure::Usage(one.to_owned()));
         }
-        return other_machines::run(&arguments, &config);
+        return other_machines::run(arguments, &config);
     }
     let device = match host {
         None => devices::resolve(config.device, config.precision)?,
