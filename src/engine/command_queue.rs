@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::handle::EventSink;
 use super::host::Devices;
-use super::jobs::{self, JobError};
+use super::jobs;
 use super::recognizer::Recognizer;
 use super::supervisor::{Activity, WorkerContext};
+use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, JobResult, Question};
 use crate::records::JobId;
@@ -52,7 +53,7 @@ impl<'c> CommandQueue<'c> {
         *self.activity = Some(Activity::Job(id));
     }
 
-    pub fn end(&mut self, id: JobId, result: Result<JobResult, JobError>) {
+    pub fn end(&mut self, id: JobId, result: Result<JobResult, Problem>) {
         self.events.send(Event::Job {
             id,
             event: result.into(),

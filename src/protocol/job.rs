@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::import::Trials;
-use crate::problem::{Message, Problem};
+use crate::problem::{Code, Message, Problem};
 use crate::records::benchmark::{Effort, JobProgress, Report, Saved, StepConfig};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec,
@@ -161,6 +161,16 @@ pub enum JobEvent {
     Failed(Problem),
 }
 
+impl From<Result<JobResult, Problem>> for JobEvent {
+    fn from(result: Result<JobResult, Problem>) -> Self {
+        match result {
+            Ok(result) => Self::Done(Box::new(result)),
+            Err(problem) if problem.code == Code::Cancelled => Self::Cancelled,
+            Err(problem) => Self::Failed(problem),
+        }
+    }
+}
+
 /// What came of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum JobResult {
@@ -232,7 +242,17 @@ impl JobResult {
         match self {
             Self::Train(summary) | Self::Import { summary, .. } => Some(summary),
             Self::FineTune(tuned) => tuned.saved.as_deref(),
-            _ => None,
+            Self::Trial
+            | Self::Evaluate(_)
+            | Self::Benchmark { .. }
+            | Self::Compare { .. }
+            | Self::CompareModels(_)
+            | Self::TimeSteps { .. }
+            | Self::Profile { .. }
+            | Self::FindLearningRate(_)
+            | Self::FindBatchSize(_)
+            | Self::Export(_)
+            | Self::ImportUndecided { .. } => None,
         }
     }
 }

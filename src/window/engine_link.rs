@@ -101,16 +101,23 @@ pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSett
 impl App {
     /// Takes in every event that has come.
     pub(super) fn poll_engine(&mut self) {
-        while self.ctx.engine.alive {
-            match self.ctx.engine.handle.try_recv() {
-                Ok(Some(event)) => {
-                    self.ctx.engine.responded = true;
-                    self.on_event(event);
-                }
-                Ok(None) => return,
-                Err(_) => self.engine_disconnected(),
-            }
+        while self.next_event(Duration::ZERO) {}
+    }
+
+    /// Takes in the next event, waiting for it at most this long; false if there is none.
+    fn next_event(&mut self, limit: Duration) -> bool {
+        if !self.ctx.engine.alive {
+            return false;
         }
+        match self.ctx.engine.handle.recv_timeout(limit) {
+            Ok(Some(event)) => {
+                self.ctx.engine.responded = true;
+                self.on_event(event);
+            }
+            Ok(None) => return false,
+            Err(_) => self.engine_disconnected(),
+        }
+        true
     }
 
     /// Waits at most this long for the newest drawing to be recognized, and says whether it has
@@ -122,20 +129,9 @@ impl App {
             Duration::ZERO
         };
         let start = Instant::now();
-        while self.ctx.engine.alive && self.draw.is_behind(&self.ctx) {
-            match self
-                .ctx
-                .engine
-                .handle
-                .recv_timeout(limit.saturating_sub(start.elapsed()))
-            {
-                Ok(Some(event)) => {
-                    self.ctx.engine.responded = true;
-                    self.on_event(event);
-                }
-                Ok(None) => break,
-                Err(_) => self.engine_disconnected(),
-            }
+        while self.draw.is_behind(&self.ctx)
+            && self.next_event(limit.saturating_sub(start.elapsed()))
+        {
             self.settle();
         }
         !self.draw.is_behind(&self.ctx)

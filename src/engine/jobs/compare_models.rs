@@ -2,7 +2,7 @@
 
 use super::evaluate::{check_classes, check_loaded};
 use super::saved_model::{SavedModel, may_be_read, not_trusted};
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, Workspace};
 use crate::data::{DataError, load_for_evaluation};
 use crate::infer::{Classifier, ComparisonError, compare_models};
 use crate::problem::Problem;
@@ -15,7 +15,7 @@ pub(super) fn run(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     spec: &ComparisonSpec,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let ComparisonSpec { models, data } = spec;
     if !COMPARED_MODELS.contains(&models.len()) {
         return Err(Problem::from(ComparisonError::Count {

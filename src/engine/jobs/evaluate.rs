@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, Workspace};
 use crate::data::{EvaluationSet, NotDigits, is_among, load_for_evaluation, read_not_digits};
 use crate::infer::{Classifier, Measurement, model_files};
 use crate::ink::PIXELS;
@@ -22,7 +22,7 @@ pub(super) fn run(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     spec: &EvaluationSpec,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let EvaluationSpec {
         model,
         data,

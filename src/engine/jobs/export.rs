@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::saved_model::{SavedModel, may_be_read, not_trusted};
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, Workspace};
 use crate::export::quantized;
 use crate::export::{ExportedModel, export};
 use crate::infer::measure;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::progress::Progress;
 use crate::protocol::{ExportReport, JobResult};
 use crate::records::{ExportSpec, ModelRef, QuantizedAccuracy, Replace};
@@ -20,7 +20,7 @@ pub(super) fn run(
     spec: &ExportSpec,
     to: Option<&Path>,
     replace: Replace,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let mut exported = load(model)?;
     if let Some(to) = to {
         // Before a minute is spent on measuring.
@@ -31,9 +31,9 @@ pub(super) fn run(
             exported.quantized = Some(accuracy);
             None
         }
-        Err(JobError::Cancelled) => return Err(JobError::Cancelled),
+        Err(problem) if problem.code == Code::Cancelled => return Err(problem),
         // That the data cannot be read is not a reason to export nothing.
-        Err(JobError::Failed(problem)) => Some(problem),
+        Err(problem) => Some(problem),
     };
     Ok(JobResult::Export(ExportReport {
         unmeasured,
@@ -47,7 +47,7 @@ pub(super) fn run_at_once(
     spec: &ExportSpec,
     to: Option<&Path>,
     replace: Replace,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     Ok(JobResult::Export(write(
         load(model)?,
         spec,
@@ -108,7 +108,7 @@ fn measure_quantized(
     context: &mut JobContext<'_, '_>,
     exported: &ExportedModel,
     spec: &ExportSpec,
-) -> Result<QuantizedAccuracy, JobError> {
+) -> Result<QuantizedAccuracy, Problem> {
     let data = match &spec.measure_on {
         Some(data) => data,
         None if may_be_read(workspace, &exported.file.card.data, exported.run.as_ref()) => {

@@ -4,10 +4,11 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, Workspace};
 use crate::data::{DataSet, validation_size};
 use crate::hardware::BackgroundLoad;
 use crate::nn::DeviceContext;
+use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::{BatchSizeFinding, BatchSizeSpec, batch_size_configs};
@@ -26,7 +27,7 @@ pub(super) fn run(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     BatchSizeSpec { config, accuracy }: &BatchSizeSpec,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let (data, device) = workspace.prepare(config, &mut context.part(0.0, LOADING))?;
     let finding = time_each(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))
@@ -38,7 +39,7 @@ fn time_each(
     accuracy: f64,
     data: &DataSet,
     device: &DeviceContext,
-) -> Result<BatchSizeFinding, JobError> {
+) -> Result<BatchSizeFinding, Problem> {
     let mut load = BackgroundLoad::start();
     let mut noise = GradientNoise::default();
     let mut least = f64::INFINITY;
@@ -69,7 +70,7 @@ fn time_each(
             target,
             &mut search,
         )?
-        .ok_or(JobError::Cancelled)?;
+        .ok_or(Cancelled)?;
         least = row
             .reached
             .map_or(least, |reached| least.min(reached.seconds));

@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
-use super::{JobContext, JobError, Workspace, at_priority_of};
+use super::{JobContext, Workspace, at_priority_of};
 use crate::nn::Net;
+use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{Intervention, RateSearch, SEARCH_STEPS, StepPoint, Telemetry};
@@ -18,7 +19,7 @@ pub(super) fn run(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let settings = workspace.settings;
     let (data, device) = workspace.prepare(config, &mut context.part(0.0, LOADING))?;
     let mut run = RateSearchRun {
@@ -35,7 +36,7 @@ pub(super) fn run(
     let (id, now) = (run.context.id, run.now);
     run.context.queue.events.flush(id, now);
     if run.cancelled {
-        Err(JobError::Cancelled)
+        Err(Cancelled.into())
     } else {
         Ok(JobResult::FindLearningRate(
             run.search.finding(run.diverged),

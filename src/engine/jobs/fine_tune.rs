@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::saved_model::{SavedModel, may_be_read};
-use super::{JobContext, JobError, Workspace, saved_model};
+use super::{JobContext, Workspace, saved_model};
 use crate::data::{MyDigits, Rehearsal, Split};
 use crate::engine::handle::RunsTarget;
 use crate::infer::measure;
 use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::progress::Progress;
 use crate::protocol::EngineError;
 use crate::protocol::{JobProgress, JobResult};
@@ -33,7 +34,7 @@ pub(super) fn run(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     model: &ModelRef,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let start = Instant::now();
     let SavedModel {
         file: ModelFile { net, card },
@@ -81,7 +82,7 @@ pub(super) fn run(
         &mut run,
     )?;
     let TrainOutcome::Trained(mut trained) = outcome else {
-        return Err(JobError::Cancelled);
+        return Err(Cancelled.into());
     };
     let after = measured(&trained.net, parts, &mut context.part(PARTS[2], PARTS[3]))?;
     let [mine, held_out, old_figures] = std::array::from_fn(|part| BeforeAfter {
@@ -121,7 +122,7 @@ fn measured(
     net: &Net,
     parts: [&Split; 3],
     progress: &mut dyn Progress,
-) -> Result<[u64; 3], JobError> {
+) -> Result<[u64; 3], Problem> {
     let total: usize = parts.iter().map(|part| part.len()).sum();
     let mut correct = [0; 3];
     let mut done = 0;

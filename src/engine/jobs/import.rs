@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::{JobContext, JobError, Workspace, saved_model};
+use super::{JobContext, Workspace, saved_model};
 use crate::data::{DataError, Split, gather_batch, load};
 use crate::import::{ImportError, Imported, TrialImages, import};
 use crate::math::random::Random;
 use crate::nn::ModelFile;
 use crate::problem::Explain;
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::{ImportSpec, SplitEvaluation};
@@ -25,7 +26,7 @@ pub(super) fn run(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     spec: &ImportSpec,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let folders = &workspace.settings.data_folders;
     let more_images = &mut |progress: &mut dyn Progress| training_images(spec, folders, progress);
     let Imported {
@@ -52,7 +53,7 @@ pub(super) fn run(
 }
 
 /// That a person has to decide is a result, not a failure.
-fn undecided(error: ImportError) -> Result<JobResult, JobError> {
+fn undecided(error: ImportError) -> Result<JobResult, Problem> {
     let message = error.message();
     match error {
         ImportError::Undecided { trials, .. } => Ok(JobResult::ImportUndecided {

@@ -1,8 +1,9 @@
 //! Measures this machine: the benchmark, whose report is saved, and training steps of given
 //! settings, compared, timed for an estimate, or recorded.
 
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, Workspace};
 use crate::bench::{self, Listener};
+use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::benchmark::{Effort, Measurement, StepConfig};
@@ -13,7 +14,7 @@ pub(super) fn benchmark(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     effort: Effort,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let report = bench::measure(effort, context)?;
     let saved = bench::save(&workspace.settings.benchmarks, &report);
     Ok(JobResult::Benchmark { report, saved })
@@ -25,7 +26,7 @@ pub(super) fn compare(
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     step_configs: &[StepConfig],
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
     let (failed, background_load) = bench::compare(config, step_configs, &open, context)?;
@@ -40,7 +41,7 @@ pub(super) fn time_steps(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     configs: &[RunConfig],
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let open = |device| workspace.settings.devices.open(device);
     let (images_per_second, background_load) = bench::time_steps(configs, &open, context)?;
     Ok(JobResult::TimeSteps {
@@ -54,7 +55,7 @@ pub(super) fn profile(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
     let (profile, background_load) = bench::profile(config, &open, context)?;

@@ -19,7 +19,7 @@ use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
 use crate::data::{DataSet, check_labels};
 use crate::nn::{ComputeError, DeviceContext};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
@@ -39,12 +39,6 @@ pub(super) struct Workspace<'s> {
 pub(super) struct JobContext<'q, 'c> {
     pub id: JobId,
     pub queue: &'q mut CommandQueue<'c>,
-}
-
-/// Why a job ended without a result.
-pub(super) enum JobError {
-    Cancelled,
-    Failed(Problem),
 }
 
 /// Carries a job out and reports how it ended.
@@ -97,7 +91,7 @@ fn at_priority_of<R: Send>(
 }
 
 /// Carries a job out that is done between two training steps; `None` for one that takes longer.
-pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, JobError>> {
+pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, Problem>> {
     match job {
         Job::Export {
             model,
@@ -115,7 +109,7 @@ impl Workspace<'_> {
         &mut self,
         config: &RunConfig,
         progress: &mut dyn Progress,
-    ) -> Result<(&DataSet, DeviceContext), JobError> {
+    ) -> Result<(&DataSet, DeviceContext), Problem> {
         // Better refused now than after an hour of training.
         crate::train::check(config)?;
         let settings = self.settings;
@@ -154,26 +148,5 @@ impl JobContext<'_, '_> {
 impl Progress for JobContext<'_, '_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
         self.report_progress(JobProgress::at(fraction, None))
-    }
-}
-
-impl From<Result<JobResult, JobError>> for JobEvent {
-    fn from(result: Result<JobResult, JobError>) -> Self {
-        match result {
-            Ok(result) => Self::Done(Box::new(result)),
-            Err(JobError::Cancelled) => Self::Cancelled,
-            Err(JobError::Failed(problem)) => Self::Failed(problem),
-        }
-    }
-}
-
-impl<P: Into<Problem>> From<P> for JobError {
-    fn from(problem: P) -> Self {
-        let problem = problem.into();
-        if problem.code == Code::Cancelled {
-            Self::Cancelled
-        } else {
-            Self::Failed(problem)
-        }
     }
 }

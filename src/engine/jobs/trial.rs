@@ -1,8 +1,10 @@
 //! A trial of a sweep: a run that is trained for its validation accuracy alone. It reads no test
 //! images, and nothing of it is saved.
 
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, Workspace};
 use crate::nn::Net;
+use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
@@ -12,7 +14,7 @@ pub(super) fn run(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     // The progress of reading the data is not part of the trial's.
     let (id, queue) = (context.id, &mut *context.queue);
     let (set, device) = workspace.prepare(config, &mut |_: f32| queue.check(id))?;
@@ -23,7 +25,7 @@ pub(super) fn run(
     match train::validate(config, &set.train, &set.classes, &device, &mut trial)? {
         TrainOutcome::Validated => Ok(JobResult::Trial),
         TrainOutcome::Trained(_) | TrainOutcome::Unfinished | TrainOutcome::Interrupted => {
-            Err(JobError::Cancelled)
+            Err(Cancelled.into())
         }
     }
 }

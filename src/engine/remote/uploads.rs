@@ -7,7 +7,7 @@ use super::caller::Caller;
 use super::received::RemoteRun;
 use crate::data::{DataError, MyDigits, Recipients};
 use crate::engine::places::{places, target};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::protocol::{Command, EngineError, Event, Job, JobEvent, JobProgress, Needs};
 use crate::records::{BundleId, BundleUse, DataUpload, JobId};
 use crate::run_config::{DataSpec, RunConfig};
@@ -48,14 +48,10 @@ impl Caller {
                 job: Box::new(job),
                 data,
             }),
-            Err(problem) => {
-                let event = if problem.code == Code::Cancelled {
-                    JobEvent::Cancelled
-                } else {
-                    JobEvent::Failed(problem)
-                };
-                self.events.send(Event::Job { id, event });
-            }
+            Err(problem) => self.events.send(Event::Job {
+                id,
+                event: Err(problem).into(),
+            }),
         }
     }
 

@@ -6,7 +6,7 @@ mod save;
 use std::path::Path;
 
 use self::observed_run::ObservedRun;
-use super::{JobContext, JobError, Workspace, at_priority_of};
+use super::{JobContext, Workspace, at_priority_of};
 use crate::data::{DataError, DataSet, check_labels};
 use crate::engine::places::{places, target};
 use crate::hardware::BackgroundLoad;
@@ -14,6 +14,7 @@ use crate::infer::Classifier;
 use crate::nn::{DeviceContext, ModelFile};
 use crate::problem::Code;
 use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::protocol::EngineError;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
@@ -29,7 +30,7 @@ pub(super) fn run(
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     from: Option<&Path>,
-) -> Result<JobResult, JobError> {
+) -> Result<JobResult, Problem> {
     let (writer, checkpoint) = open_checkpoints(workspace, context, from)?;
     let before = checkpoint
         .as_ref()
@@ -57,27 +58,24 @@ pub(super) fn run(
                 .set_trained(classifier_on_cpu(&trained, reference));
             saved.map(JobResult::Train)
         }
-        Ok(TrainOutcome::Unfinished | TrainOutcome::Validated) => Err(JobError::Cancelled),
+        Ok(TrainOutcome::Unfinished | TrainOutcome::Validated) => Err(Cancelled.into()),
         Ok(TrainOutcome::Interrupted) => Err(EngineError::Interrupted { checkpoint: None }.into()),
         Err(error) => Err(error),
     };
+    // Resumed from where it diverged, it would diverge again. It may also have been stopped in its
+    // first epoch, or in the one it was resumed in.
     let is_obsolete = match &result {
         Ok(_) => true,
-        // It was stopped in its first epoch, or in the one it was resumed in.
-        Err(JobError::Cancelled) => false,
-        // Resumed from where it diverged, it would diverge again.
-        Err(JobError::Failed(problem)) => problem.code == Code::Diverged,
+        Err(problem) => problem.code == Code::Diverged,
     };
     if is_obsolete {
         writer.remove();
         return result;
     }
     let checkpoint = writer.keep();
-    result.map_err(|error| match error {
-        JobError::Failed(problem) if matches!(problem.code, Code::Interrupted { .. }) => {
-            EngineError::Interrupted { checkpoint }.into()
-        }
-        error => error,
+    result.map_err(|problem| match problem.code {
+        Code::Interrupted { .. } => EngineError::Interrupted { checkpoint }.into(),
+        _ => problem,
     })
 }
 
@@ -118,7 +116,7 @@ fn train_from(
     checkpoint: Option<Checkpoint>,
     places: &RunPlaces,
     writer: &CheckpointWriter,
-) -> Result<TrainOutcome, JobError> {
+) -> Result<TrainOutcome, Problem> {
     let settings = workspace.settings;
     // Better refused now than after an hour of training.
     train::check(config)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::{JobContext, JobError};
+use super::super::JobContext;
 use crate::engine::handle::RunsTarget;
 use crate::engine::places::{EndedRun, SavedRun};
 use crate::problem::Problem;
@@ -33,7 +33,7 @@ pub fn save(
     context: &mut JobContext<'_, '_>,
     trained: &TrainedModel,
     checkpoints: &CheckpointWriter,
-) -> Result<RunSummary, JobError> {
+) -> Result<RunSummary, Problem> {
     let mut run = EndedRun {
         target,
         contents: RunContents::of(trained)?,
@@ -44,7 +44,7 @@ pub fn save(
     loop {
         let problem = match run.save() {
             Ok(saved) => return Ok(report(saved, context)),
-            Err(error @ RunError::Compute(_)) => return Err(JobError::Failed(error.into())),
+            Err(error @ RunError::Compute(_)) => return Err(error.into()),
             Err(error) => Problem::from(error),
         };
         let state = (problem, checkpoints.position());
