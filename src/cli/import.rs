@@ -9,14 +9,14 @@ use super::arguments::choice;
 use super::engine::{Engine, settings, shown_by};
 use super::failure::Failure;
 use super::interrupt;
-use super::output::{Output, Progress, note, quoted};
+use super::output::{Output, Progress, note};
+use super::train::saved;
 use crate::engine::{EngineHost, RunsTarget};
 use crate::problem::Message;
 use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
 use crate::run_config::{Activation, CnnLayers, DataSpec, DeviceChoice, ModelKind};
 use crate::system::targets::check_folder;
-use crate::text::visible;
 
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
@@ -145,13 +145,5 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         finding: &finding,
     })?;
     output.text(&Message::imported(&summary, &finding).to_string())?;
-    output.text(&format!(
-        "Model saved as {}",
-        visible::path(&summary.model_path)
-    ))?;
-    let one = summary.plan.classes.one();
-    output.text(&format!(
-        "Try it on an image of {one}: inkling predict --model {} drawing.png",
-        quoted(&summary.model_path)
-    ))
+    saved(&summary, &mut output)
 }

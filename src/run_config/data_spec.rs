@@ -4,6 +4,7 @@
 //! files are taken as they stand, since a file from another machine can name any path, one on a
 //! network too.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -122,12 +123,7 @@ impl DataSource {
             Self::Builtin => "Built-in digits".to_owned(),
             Self::Named(set) => set.label().to_owned(),
             Self::Mine => "My digits".to_owned(),
-            Self::Path(path) => visible::label(
-                &path
-                    .file_name()
-                    .unwrap_or(path.as_os_str())
-                    .to_string_lossy(),
-            ),
+            Self::Path(path) => visible::label(&last_part(path)),
         }
     }
 
@@ -210,21 +206,21 @@ impl DataSpec {
     /// The same with only the names left of folders and files of this machine.
     #[must_use]
     pub fn without_folders(&self) -> Self {
-        let named = |source: &DataSource| match source {
-            DataSource::Path(_) => DataSource::Path(PathBuf::from(source.label())),
-            other => other.clone(),
-        };
-        Self(self.0.iter().map(named).collect())
+        self.with_paths(|path| visible::label(&last_part(path)).into())
     }
 
     /// The same with relative paths starting from this folder.
     #[must_use]
     pub fn located(&self, folder: &Path) -> Self {
-        let located = |source: &DataSource| match source {
-            DataSource::Path(path) => DataSource::Path(folder.join(path)),
+        self.with_paths(|path| folder.join(path))
+    }
+
+    fn with_paths(&self, changed: impl Fn(&Path) -> PathBuf) -> Self {
+        let source = |source: &DataSource| match source {
+            DataSource::Path(path) => DataSource::Path(changed(path)),
             other => other.clone(),
         };
-        Self(self.0.iter().map(located).collect())
+        Self(self.0.iter().map(source).collect())
     }
 
     /// True if the drawings that the person keeps are among it.
@@ -337,6 +333,11 @@ impl FromStr for DataSpec {
         }
         Self::parse(text)
     }
+}
+
+fn last_part(path: &Path) -> Cow<'_, str> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy()
 }
 
 fn unknown(given: &str) -> UnknownChoice {

@@ -102,38 +102,10 @@ pub struct Best<'s> {
     command: String,
 }
 
-impl<'t> JsonLine<'t> {
-    pub fn trial_started(trial: &'t Trial, names: &[&'t str]) -> Self {
-        Self::TrialStarted {
-            trial: trial.number,
-            values: values(trial, names),
-        }
-    }
-
-    pub fn trial_ended(trial: &'t Trial) -> Self {
-        let reason = if let Some(Outcome::Failed { reason }) = &trial.outcome {
-            Some(reason.as_str())
-        } else {
-            None
-        };
-        Self::TrialEnded {
-            trial: trial.number,
-            outcome: outcome(trial),
-            validation_accuracy: trial.accuracy(),
-            epochs: trial.epochs.len(),
-            seconds: trial.seconds(),
-            reason,
-        }
-    }
-}
-
 pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
     let definition = sweep.definition();
-    let ended = sweep
-        .trials()
-        .iter()
-        .filter(|trial| trial.outcome.is_some())
-        .count();
+    let has_ended = |trial: &&Trial| trial.outcome.is_some();
+    let ended = sweep.trials().iter().filter(has_ended).count();
     output.json(&JsonLine::Started {
         folder: sweep.folder().display().to_string(),
         definition,
@@ -163,11 +135,8 @@ pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
 
 /// The line after each trial.
 pub fn sentence(trial: &Trial, names: &[&str]) -> String {
-    let settings: Vec<String> = names
-        .iter()
-        .zip(&trial.values)
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect();
+    let settings = names.iter().zip(&trial.values);
+    let settings = settings.map(|(name, value)| format!("{name} {value}"));
     let accuracy = percent(trial.accuracy().unwrap_or_default(), 2);
     let after = format!(
         "{accuracy} validation accuracy after {}",
@@ -181,7 +150,7 @@ pub fn sentence(trial: &Trial, names: &[&str]) -> String {
     format!(
         "Trial {} ({}): {what}, {}.",
         trial.number,
-        settings.join(", "),
+        joined(settings, ", "),
         clock(trial.seconds())
     )
 }
@@ -197,7 +166,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
         .collect();
     let ranked = Trial::ranked(sweep.trials());
     let matters = importance(definition, sweep.trials());
-    let number = |wanted: TrialOutcome| {
+    let number = |wanted| {
         ranked
             .iter()
             .filter(|trial| outcome(trial) == wanted)
@@ -228,13 +197,11 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
     if let Some(shares) = matters {
         let mut shares: Vec<(&str, f64)> = names.iter().copied().zip(shares).collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let shares: Vec<String> = shares
-            .iter()
-            .map(|(name, share)| format!("{name} {}", percent(*share, 0)))
-            .collect();
+        let shares = shares.iter();
+        let shares = shares.map(|(name, share)| format!("{name} {}", percent(*share, 0)));
         output.text(&format!(
             "Importance for validation accuracy: {}.",
-            shares.join(", ")
+            joined(shares, ", ")
         ))?;
     }
     if let Some((best, accuracy)) = best {
@@ -243,10 +210,8 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
             best.number,
             percent(accuracy, 2)
         ))?;
-        output.text(&format!(
-            "  {}",
-            train_command(&best.config, definition.data_dir.as_deref())
-        ))?;
+        let command = train_command(&best.config, definition.data_dir.as_deref());
+        output.text(&format!("  {command}"))?;
     }
     if !is_complete {
         note(&format!(
@@ -270,13 +235,8 @@ pub fn tested(
         run: tested.run.display().to_string(),
         test_accuracy: tested.test_accuracy,
     })?;
-    let named = |accuracy| {
-        format!(
-            "Test accuracy on {}: {}",
-            data.tested().label(),
-            percent(accuracy, 2)
-        )
-    };
+    let data = data.tested().label();
+    let named = |accuracy| format!("Test accuracy on {data}: {}", percent(accuracy, 2));
     let accuracy = tested
         .test_accuracy
         .map_or_else(|| "The data has no test images".to_owned(), named);
@@ -321,13 +281,9 @@ fn table(ranked: &[&Trial], names: &[&str]) -> String {
             Some(Outcome::Failed { .. }) => "failed",
             Some(Outcome::Completed) | None => "",
         };
-        rows.push(
-            figures
-                .into_iter()
-                .chain(trial.values.iter().map(ToString::to_string))
-                .chain([remark.to_owned()])
-                .collect(),
-        );
+        let values = trial.values.iter().map(ToString::to_string);
+        let row = figures.into_iter().chain(values).chain([remark.to_owned()]);
+        rows.push(row.collect());
     }
     let width = |column: usize| {
         rows.iter()
@@ -338,12 +294,9 @@ fn table(ranked: &[&Trial], names: &[&str]) -> String {
     };
     let widths: Vec<usize> = (0..names.len() + 5).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| format!("{cell:>width$}"))
-            .collect();
-        cells.join("  ").trim_end().to_owned()
+        let cells = row.iter().zip(&widths);
+        let cells = cells.map(|(cell, &width)| format!("{cell:>width$}"));
+        joined(cells, "  ").trim_end().to_owned()
     };
     let mut lines: Vec<String> = rows.iter().map(line).collect();
     if ranked.len() > TABLE_LINES {
@@ -395,7 +348,10 @@ impl SweepPrinter<'_> {
 
 impl SweepObserver for SweepPrinter<'_> {
     fn started(&mut self, trial: &Trial) {
-        self.json(&JsonLine::trial_started(trial, &self.names));
+        self.json(&JsonLine::TrialStarted {
+            trial: trial.number,
+            values: values(trial, &self.names),
+        });
     }
 
     fn sending(&mut self, upload: &DataUpload) {
@@ -412,7 +368,17 @@ impl SweepObserver for SweepPrinter<'_> {
     }
 
     fn ended(&mut self, trial: &Trial) {
-        self.json(&JsonLine::trial_ended(trial));
+        self.json(&JsonLine::TrialEnded {
+            trial: trial.number,
+            outcome: outcome(trial),
+            validation_accuracy: trial.accuracy(),
+            epochs: trial.epochs.len(),
+            seconds: trial.seconds(),
+            reason: match &trial.outcome {
+                Some(Outcome::Failed { reason }) => Some(reason),
+                _ => None,
+            },
+        });
         self.progress.note(&sentence(trial, &self.names));
     }
 

@@ -5,7 +5,7 @@ mod other_machines;
 mod report;
 mod watch;
 
-pub use report::JsonLine;
+pub use report::{JsonLine, saved};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

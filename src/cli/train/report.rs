@@ -185,10 +185,8 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         |test| format!("{test} (validation: {validated})"),
     );
     output.text(&if is_complete(summary) {
-        let (took, speed) = (
-            clock(summary.train_seconds),
-            grouped(summary.images_per_second.round() as u64),
-        );
+        let took = clock(summary.train_seconds);
+        let speed = grouped(summary.images_per_second.round() as u64);
         format!("Done. {accuracy}. Training took {took} at {speed} images/s.")
     } else {
         format!(
@@ -196,31 +194,31 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
             count(u64::from(summary.config.epochs), "epoch")
         )
     })?;
-    if let Some(note) = summary
-        .test
-        .as_ref()
-        .and_then(|_| harder_data_note(&summary.config.data))
+    if summary.test.is_some()
+        && let Some(note) = harder_data_note(&summary.config.data)
     {
         output.text(&note)?;
     }
+    saved(summary, output)
+}
+
+/// Prints where a model was saved, and what to try with it.
+pub fn saved(summary: &RunSummary, output: &mut Output) -> Result<(), Failure> {
+    let path = &summary.model_path;
+    output.text(&format!("Model saved as {}", visible::path(path)))?;
     output.text(&format!(
-        "Model saved as {}",
-        visible::path(&summary.model_path)
-    ))?;
-    let one = summary.plan.classes.one();
-    output.text(&format!(
-        "Try it on an image of {one}: inkling predict --model {} drawing.png",
-        quoted(&summary.model_path)
+        "Try it on an image of {}: inkling predict --model {} drawing.png",
+        summary.plan.classes.one(),
+        quoted(path)
     ))
 }
 
 /// Prints that the run was stopped without a model, and whether it can be resumed.
 pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
-    output.json(
-        &checkpoint.map_or(JsonLine::Discarded, |folder| JsonLine::Unfinished {
-            checkpoint: folder.display().to_string(),
-        }),
-    )?;
+    let line = checkpoint.map_or(JsonLine::Discarded, |folder| JsonLine::Unfinished {
+        checkpoint: folder.display().to_string(),
+    });
+    output.json(&line)?;
     output.text(match checkpoint.map(Checkpoints::position) {
         Some(Some(position)) if position.epochs > 0 => {
             "Stopped before training went on. To resume the run: inkling train --resume"
