@@ -1,20 +1,20 @@
 //! The look: the only folder with colors, spacings, fonts and radii, and the few widgets that all
 //! panels share.
 
-pub mod icons;
-pub mod image_sheet;
-mod palette;
-pub mod table;
-
 use eframe::egui::{
-    Align, Button, Color32, Context, CornerRadius, FontId, Frame, Id, InnerResponse, Key, Label,
-    Layout, Margin, Memory, Modal, ModalResponse, Modifiers, Painter, ProgressBar, Rect, Response,
-    RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetText,
-    accesskit, vec2,
+    Align, Align2, Button, Color32, ComboBox, Context, CornerRadius, FontId, FontSelection, Frame,
+    Grid, Id, InnerResponse, Key, Label, Layout, Margin, Memory, Modal, ModalResponse, Modifiers,
+    Painter, ProgressBar, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind,
+    TextStyle, Ui, Vec2, Widget, WidgetInfo, WidgetText, accesskit, pos2, vec2,
 };
 
 use self::icons::{Icon, icon};
 use crate::window::Action;
+
+pub mod icons;
+pub mod image_sheet;
+mod palette;
+pub mod table;
 
 pub use self::palette::{Palette, apply, on_white, palette, readable_on};
 
@@ -107,6 +107,92 @@ pub fn small_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).small().min_size(vec2(24.0, 24.0))
 }
 
+/// A control that says what it does, or why it cannot be used now.
+pub fn ask(ui: &mut Ui, control: impl Widget, why_not: Option<&str>, about: &str) -> Response {
+    let control = ui.add_enabled(why_not.is_none(), control);
+    let control = control.on_disabled_hover_text(why_not.unwrap_or_default());
+    if about.is_empty() {
+        control
+    } else {
+        control.on_hover_text(about)
+    }
+}
+
+/// What can be chosen in a drop-down list of this width, with what chooses it.
+pub fn drop_down<T>(
+    ui: &mut Ui,
+    id: &str,
+    width: f32,
+    shown: &str,
+    entries: impl FnOnce(&mut Ui) -> T,
+) -> Response {
+    let list = ComboBox::from_id_salt(id).width(width).truncate();
+    list.selected_text(shown).show_ui(ui, entries).response
+}
+
+/// The size of a text in one line.
+pub fn text_size(ui: &Ui, text: RichText) -> Vec2 {
+    let line = WidgetText::from(text);
+    let line = line.into_galley(ui, None, f32::INFINITY, FontSelection::Default);
+    line.size()
+}
+
+/// Names with their values, in two columns.
+pub fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String))) {
+    let grid = Grid::new(id).num_columns(2).spacing(vec2(GAP, 4.0));
+    grid.show(ui, |ui| {
+        fill(&mut |name: &str, value: String| {
+            ui.weak(name);
+            ui.add(Label::new(value).wrap());
+            ui.end_row();
+        });
+    });
+}
+
+/// A bar with a name to its left and one or two lines of text in it.
+pub struct NamedBar<'a> {
+    /// Where it starts, after its name, in points.
+    pub left: f32,
+    pub name: &'a str,
+    pub share: f32,
+    /// How strongly it is filled, from 0 to 1.
+    pub strength: f32,
+    /// Its text, and a second line, which may be empty.
+    pub lines: [&'a str; 2],
+    /// The distance of texts from its edge, in points, and where the second line stands.
+    pub margin: f32,
+    pub second: f32,
+    /// The fonts of the name with the first line, and of the second line.
+    pub fonts: [TextStyle; 2],
+}
+
+impl NamedBar<'_> {
+    pub fn paint(self, ui: &Ui, rect: Rect) {
+        let margin = self.margin;
+        let color = ui.visuals().text_color();
+        let [font, small] = self.fonts.map(|font| font.resolve(ui.style()));
+        let full = rect.with_min_x(rect.left() + self.left);
+        let full = full.shrink2(vec2(0.0, 2.0));
+        let filled = Rect::from_min_size(full.min, vec2(full.width() * self.share, full.height()));
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        let at = pos2(full.left() - margin, rect.center().y);
+        painter.text(at, Align2::RIGHT_CENTER, self.name, font.clone(), color);
+        let fill = palette(ui).accent.gamma_multiply(self.strength);
+        painter.rect_filled(filled, 3.0, fill);
+        let [text, below] = self.lines;
+        let first = if below.is_empty() { 0.5 } else { 0.31 };
+        let weak = ui.visuals().weak_text_color();
+        let rows = [
+            (text, first, font, color),
+            (below, self.second, small, weak),
+        ];
+        for (text, y, font, color) in rows {
+            let at = pos2(full.left() + margin, rect.top() + rect.height() * y);
+            painter.text(at, Align2::LEFT_CENTER, text, font, color);
+        }
+    }
+}
+
 /// A progress bar; `fraction` goes from 0 to 1.
 pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
     ProgressBar::new(fraction)
@@ -159,6 +245,15 @@ pub fn strong_line(ui: &mut Ui, text: impl Into<String>) -> Response {
 /// Small running text that explains.
 pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(hint(text)).wrap())
+}
+
+/// Small running text with an icon.
+pub fn note_with_icon(ui: &mut Ui, text: impl Into<String>) -> Response {
+    let row = ui.horizontal_top(|ui| {
+        icon(ui, Icon::Note);
+        note(ui, text)
+    });
+    row.inner
 }
 
 pub fn hint(text: impl Into<String>) -> RichText {
@@ -299,6 +394,14 @@ pub fn dialog<T>(
 /// Content of this size, from the top down.
 pub fn column<T>(ui: &mut Ui, size: Vec2, fill: impl FnOnce(&mut Ui) -> T) -> InnerResponse<T> {
     ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), fill)
+}
+
+/// The same, as wide as that whatever is in it.
+pub fn wide_column(ui: &mut Ui, size: Vec2, fill: impl FnOnce(&mut Ui)) {
+    column(ui, size, |ui| {
+        ui.set_width(size.x);
+        fill(ui);
+    });
 }
 
 /// Content of this size, from left to right.

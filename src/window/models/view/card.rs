@@ -52,55 +52,39 @@ pub fn run(
     entry: &RunEntry,
     selected: bool,
 ) -> Response {
-    let repeats = entry
-        .summary
-        .as_ref()
-        .ok()
-        .filter(|summary| !summary.stopped)
-        .and_then(|summary| Repeats::of(runs, summary));
-    let card = match &entry.summary {
-        Ok(summary) => Card {
-            title: &entry.title,
-            line: line(entry, summary, repeats.as_ref()),
-            annotation: entry.annotation.clone(),
-            accuracy: repeats
-                .as_ref()
-                .and_then(mean_accuracy)
-                .or_else(|| summary.accuracy().as_ref().map(figure)),
-            curve: app.models.thumbnail(&entry.folder),
-            in_use: app
-                .ctx
-                .is_in_use(&ModelRef::File(summary.model_path.clone())),
-            broken: false,
-        },
-        Err(_) => Card {
-            title: &entry.title,
-            line: "damaged".to_owned(),
-            annotation: Annotation::default(),
-            accuracy: None,
-            curve: None,
-            in_use: false,
-            broken: true,
-        },
+    let mut card = Card {
+        title: &entry.title,
+        line: "damaged".to_owned(),
+        annotation: Annotation::default(),
+        accuracy: None,
+        curve: None,
+        in_use: false,
+        broken: true,
     };
+    if let Ok(summary) = &entry.summary {
+        let repeats = Repeats::of(runs, summary).filter(|_| !summary.stopped);
+        card.line = line(entry, summary, repeats.as_ref());
+        card.annotation = entry.annotation.clone();
+        let mean = repeats.as_ref().and_then(mean_accuracy);
+        card.accuracy = mean.or_else(|| summary.accuracy().as_ref().map(figure));
+        card.curve = app.models.thumbnail(&entry.folder);
+        let model = ModelRef::File(summary.model_path.clone());
+        card.in_use = app.ctx.is_in_use(&model);
+        card.broken = false;
+    }
     card.show(ui, selected)
 }
 
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
-    let in_use = app.ctx.is_in_use(&ModelRef::Starter);
-    let title = app.model_name(&ModelRef::Starter);
+    let starter = app.ctx.starter_model.as_ref();
+    let accuracy = starter.and_then(|model| model.accuracy.as_ref());
     let card = Card {
-        title: &title,
+        title: &app.model_name(&ModelRef::Starter),
         line: "Included with Inkling".to_owned(),
         annotation: Annotation::default(),
-        accuracy: app
-            .ctx
-            .starter_model
-            .as_ref()
-            .and_then(|model| model.accuracy.as_ref())
-            .map(figure),
+        accuracy: accuracy.map(figure),
         curve: None,
-        in_use,
+        in_use: app.ctx.is_in_use(&ModelRef::Starter),
         broken: false,
     };
     card.show(ui, selected)
@@ -109,38 +93,29 @@ pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
 /// What stands below the title: of a model with a name of its own its network and data, the date,
 /// and how it came about.
 fn line(entry: &RunEntry, summary: &RunSummary, repeats: Option<&Repeats<'_>>) -> String {
-    let network = (!entry.annotation.name.is_empty()).then(|| summary.config.title());
-    let stopped = summary.stopped.then(|| "stopped".to_owned());
-    let imported = summary.imported.is_some().then(|| "imported".to_owned());
-    let repeated = repeats.map(|repeats| count(repeats.runs().len() as u64, "run"));
-    let facts = network
-        .into_iter()
-        .chain([local_time(&summary.finished_at)])
-        .chain(repeated)
-        .chain(stopped)
-        .chain(imported)
-        .chain(entry.annotation.tags.clone());
+    let is_named = !entry.annotation.name.is_empty();
+    let facts = [
+        is_named.then(|| summary.config.title()),
+        Some(local_time(&summary.finished_at)),
+        repeats.map(|repeats| count(repeats.runs().len() as u64, "run")),
+        summary.stopped.then(|| "stopped".to_owned()),
+        summary.imported.is_some().then(|| "imported".to_owned()),
+    ];
+    let facts = facts.into_iter().flatten();
+    let facts = facts.chain(entry.annotation.tags.clone());
     facts.collect::<Vec<_>>().join(" · ")
 }
 
 /// What a run is found by: its title, network and data, its note, its tags, its date, and the name
 /// of its folder.
 pub fn searched_text(entry: &RunEntry) -> String {
-    let folder = entry
-        .folder
-        .file_name()
-        .unwrap_or(entry.folder.as_os_str())
-        .to_string_lossy();
-    let known = entry.summary.as_ref().map_or_else(
-        |_| String::new(),
-        |run| format!("{} {}", run.config.title(), local_time(&run.finished_at)),
-    );
-    format!(
-        "{} {} {} {known} {folder}",
-        entry.title,
-        entry.annotation.note,
-        entry.annotation.tags.join(" ")
-    )
+    let folder = entry.folder.file_name().unwrap_or(entry.folder.as_os_str());
+    let Annotation { note, tags, .. } = &entry.annotation;
+    let mut text = format!("{} {note} {}", entry.title, tags.join(" "));
+    if let Ok(run) = &entry.summary {
+        text += &format!(" {} {}", run.config.title(), local_time(&run.finished_at));
+    }
+    text + " " + &folder.to_string_lossy()
 }
 
 /// The mean of repeated runs.
@@ -155,7 +130,8 @@ fn mean_accuracy(repeats: &Repeats<'_>) -> Option<Figure> {
 
 /// The accuracy that stands for one model.
 fn figure(accuracy: &Accuracy) -> Figure {
-    let measured_on = if accuracy.split == EvaluationSplit::Test {
+    let is_test = accuracy.split == EvaluationSplit::Test;
+    let measured_on = if is_test {
         accuracy.data.label()
     } else {
         "validation".to_owned()
@@ -306,22 +282,19 @@ impl Card<'_> {
     }
 
     fn label(&self, line: &str) -> String {
-        let starred = if self.annotation.starred {
-            ", starred"
-        } else {
-            ""
-        };
-        let note = if self.annotation.note.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", self.annotation.note)
-        };
-        let accuracy = self
-            .accuracy
-            .as_ref()
-            .map(|figure| format!(", {}", figure.about))
-            .unwrap_or_default();
-        format!("{}{starred}, {line}{note}{accuracy}", self.title)
+        let Annotation { starred, note, .. } = &self.annotation;
+        let mut label = self.title.to_owned();
+        if *starred {
+            label += ", starred";
+        }
+        label += &format!(", {line}");
+        if !note.is_empty() {
+            label += &format!(", {note}");
+        }
+        if let Some(figure) = &self.accuracy {
+            label += &format!(", {}", figure.about);
+        }
+        label
     }
 }
 

@@ -3,11 +3,9 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{
-    Align, Grid, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2,
-};
+use eframe::egui::{Align, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-use super::{ModelsView, curves, export, list, offers};
+use super::{ModelsView, Shown, curves, export, list, offers};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
@@ -26,20 +24,15 @@ const SETTINGS_WIDTH: f32 = 380.0;
 
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     title(ui, &app.model_name(&ModelRef::Starter));
-    ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
+    ui.horizontal(|ui| offers::buttons(ui, &offers::of_any(app, &ModelRef::Starter), actions));
     ui.add_space(style::GAP / 2.0);
     ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
     let Some(reader) = &app.ctx.starter_model else {
         return;
     };
-    export::show(
-        ui,
-        app,
-        (&ModelRef::Starter, reader.network.model()),
-        actions,
-    );
+    export::show(ui, app, &ModelRef::Starter, reader.network.model(), actions);
     ui.add_space(style::GAP / 2.0);
-    facts(ui, "starter facts", |fact| {
+    style::facts(ui, "starter facts", |fact| {
         if let Some(accuracy) = &reader.accuracy {
             fact(accuracy.name(), on_images(accuracy));
         }
@@ -62,43 +55,31 @@ pub fn broken(
         ui.add(style::secondary_button("Open folder"))
             .pushes(actions, || Action::OpenFolder(entry.folder.clone()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui
-                .add(style::secondary_button(
-                    RichText::new("Delete…").color(style::palette(ui).bad),
-                ))
-                .clicked()
-            {
+            let text = RichText::new("Delete…").color(style::palette(ui).bad);
+            if ui.add(style::secondary_button(text)).clicked() {
                 *confirming = Some(entry.folder.clone());
             }
         });
     });
-    before_deleting(
-        ui,
-        entry,
-        || "Delete this run's folder?".to_owned(),
-        confirming,
-        actions,
-    );
+    let question = || "Delete this run's folder?".to_owned();
+    before_deleting(ui, entry, question, confirming, actions);
     ui.add_space(style::GAP / 2.0);
-    let message = problem.message.clone();
-    ui.label(message.what);
-    if !message.remedy.is_empty() {
-        ui.weak(message.remedy);
+    ui.label(&problem.message.what);
+    if !problem.message.remedy.is_empty() {
+        ui.weak(&problem.message.remedy);
     }
     style::weak(ui, visible::path(&entry.folder));
 }
 
-pub fn run(
-    ui: &mut Ui,
-    app: &App,
-    runs: &[RunEntry],
-    entry: &RunEntry,
-    summary: &RunSummary,
-    view: &mut ModelsView,
-    actions: &mut Vec<Action>,
-) {
+pub fn run(ui: &mut Ui, shown: Shown, view: &mut ModelsView, actions: &mut Vec<Action>) {
+    let Shown {
+        app,
+        runs,
+        entry,
+        summary,
+    } = shown;
     title_with_star(ui, entry, actions);
-    offers::of_run(ui, app, entry, summary, view, actions);
+    offers::of_run(ui, shown, view, actions);
     let question = || {
         let together = Repeats::of(runs, summary).map_or(1, |repeats| repeats.runs().len());
         let of = if together > 1 {
@@ -110,15 +91,8 @@ pub fn run(
     };
     before_deleting(ui, entry, question, &mut view.confirming, actions);
     about_run(ui, entry, summary, view);
-    export::show(
-        ui,
-        app,
-        (
-            &ModelRef::File(summary.model_path.clone()),
-            summary.config.model,
-        ),
-        actions,
-    );
+    let model = ModelRef::File(summary.model_path.clone());
+    export::show(ui, app, &model, summary.config.model, actions);
     ui.add_space(style::GAP);
     curves::repeats(ui, runs, entry, summary, &mut view.selected);
     let curve = app.models.thumbnail(&entry.folder);
@@ -134,9 +108,9 @@ pub fn run(
         ui.horizontal_top(|ui| {
             let settings_width = (ui.available_width() * SETTINGS_SHARE).max(SETTINGS_WIDTH);
             let results_width = ui.available_width() - settings_width - style::GAP * 3.0;
-            column(ui, results_width, results);
+            style::wide_column(ui, vec2(results_width, 0.0), results);
             ui.add_space(style::GAP);
-            column(ui, settings_width, |ui| settings(ui, summary));
+            style::wide_column(ui, vec2(settings_width, 0.0), |ui| settings(ui, summary));
         });
     } else {
         results(ui);
@@ -144,18 +118,8 @@ pub fn run(
         settings(ui, summary);
     }
     ui.add_space(style::GAP / 2.0);
-    ui.add(
-        Label::new(RichText::new(visible::path(&entry.folder)).weak().small())
-            .wrap()
-            .selectable(true),
-    );
-}
-
-fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
-    style::column(ui, vec2(width, 0.0), |ui| {
-        ui.set_width(width);
-        fill(ui);
-    });
+    let folder = RichText::new(visible::path(&entry.folder)).weak().small();
+    ui.add(Label::new(folder).wrap().selectable(true));
 }
 
 /// The confirmation, while this run's deletion waits for it.
@@ -166,19 +130,16 @@ fn before_deleting(
     confirming: &mut Option<PathBuf>,
     actions: &mut Vec<Action>,
 ) {
-    if confirming.as_ref() != Some(&entry.folder) {
-        return;
-    }
-    style::card(ui).show(ui, |ui| {
-        ui.label(question());
-        ui.horizontal(|ui| {
-            if list::confirm_delete(ui, "Delete", confirming) {
-                actions.push(Action::Models(ModelsAction::DeleteRun(
-                    entry.folder.clone(),
-                )));
-            }
+    if confirming.as_ref() == Some(&entry.folder) {
+        style::card(ui).show(ui, |ui| {
+            ui.label(question());
+            ui.horizontal(|ui| {
+                if list::confirm_delete(ui, "Delete", confirming) {
+                    actions.push(ModelsAction::DeleteRun(entry.folder.clone()).into());
+                }
+            });
         });
-    });
+    }
 }
 
 /// "99.32 % on MNIST, 10,000 images (95 % CI 99.14 % to 99.46 %)".
@@ -187,49 +148,34 @@ fn on_images(accuracy: &Accuracy) -> String {
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
         format!(" (95 % CI {} to {})", percent(low, 2), percent(high, 2))
     });
-    format!(
-        "{} on {}{interval}",
-        accuracy.percent(),
-        accuracy.measured_on()
-    )
+    let (value, images) = (accuracy.percent(), accuracy.measured_on());
+    format!("{value} on {images}{interval}")
 }
 
 fn figures(ui: &mut Ui, summary: &RunSummary) {
-    facts(ui, "figures", |fact| {
-        match &summary.test {
-            Some(test) => fact("Test accuracy", on_images(&test.accuracy())),
-            None => fact(
-                "Test accuracy",
-                "not evaluated; open Results to evaluate it".to_owned(),
-            ),
-        }
+    let plan = &summary.plan;
+    style::facts(ui, "figures", |fact| {
+        let tested = summary
+            .test
+            .as_ref()
+            .map(|test| on_images(&test.accuracy()));
+        let untested = || "not evaluated; open Results to evaluate it".to_owned();
+        fact("Test accuracy", tested.unwrap_or_else(untested));
         if let Some(record) = summary.kept() {
             // Those of a mix are from all of its sources: not the same measure as the test
             // accuracy.
-            let held_out = format!(
-                "{} images held out from training",
-                grouped(summary.plan.validation_images)
-            );
-            fact(
-                "Validation accuracy",
-                format!(
-                    "{} on {held_out}",
-                    percent(f64::from(record.validation_accuracy), 2)
-                ),
-            );
+            let accuracy = percent(f64::from(record.validation_accuracy), 2);
+            let held_out = grouped(plan.validation_images);
+            let validated = format!("{accuracy} on {held_out} images held out from training");
+            fact("Validation accuracy", validated);
         }
-        fact("Parameters", grouped(summary.plan.parameters));
+        fact("Parameters", grouped(plan.parameters));
         // Weights are stored as 32-bit floats in every precision.
-        fact("Model size", file_size(summary.plan.parameters * 4));
+        fact("Model size", file_size(plan.parameters * 4));
         if !summary.epochs.is_empty() {
             fact("Training time", duration(summary.train_seconds));
-            fact(
-                "Throughput",
-                format!(
-                    "{} images/s",
-                    grouped(summary.images_per_second.max(0.0).round() as u64)
-                ),
-            );
+            let rate = grouped(summary.images_per_second.max(0.0).round() as u64);
+            fact("Throughput", format!("{rate} images/s"));
         }
         if !summary.machine.is_empty() {
             fact("Machine", visible::label(&summary.machine));
@@ -240,53 +186,26 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
 fn settings(ui: &mut Ui, summary: &RunSummary) {
     ui.strong("Settings");
     let (config, plan) = (&summary.config, &summary.plan);
-    facts(ui, "settings", |fact| {
+    style::facts(ui, "settings", |fact| {
         fact("Data", config.data.label());
-        fact(
-            "Images",
-            format!(
-                "{} for training, {} for validation",
-                grouped(plan.train_images),
-                grouped(plan.validation_images)
-            ),
-        );
-        fact(
-            "Preset",
-            config.preset.map_or_else(
-                || "custom settings".to_owned(),
-                |preset| preset.label().to_owned(),
-            ),
-        );
+        let [train, held_out] = [plan.train_images, plan.validation_images].map(grouped);
+        let images = format!("{train} for training, {held_out} for validation");
+        fact("Images", images);
+        let preset = config
+            .preset
+            .map_or("custom settings", |preset| preset.label());
+        fact("Preset", preset.to_owned());
+        // What is turned off is left out.
         for (name, value) in config.training_settings() {
-            // What is turned off is left out.
             if let Some(value) = value {
                 fact(name, value);
             }
         }
-        fact(
-            "Device",
-            format!(
-                "{}, {}",
-                plan.device.label(),
-                count(plan.threads.into(), "thread")
-            ),
-        );
+        let threads = count(plan.threads.into(), "thread");
+        fact("Device", format!("{}, {threads}", plan.device.label()));
         fact("Precision", plan.precision.label().to_owned());
         fact("Seed", config.seed.to_string());
     });
-}
-
-fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String))) {
-    Grid::new(id)
-        .num_columns(2)
-        .spacing(vec2(style::GAP, 4.0))
-        .show(ui, |ui| {
-            fill(&mut |name: &str, value: String| {
-                ui.weak(name);
-                ui.add(Label::new(value).wrap());
-                ui.end_row();
-            });
-        });
 }
 
 /// The height of the title, in points: one line, however long it is, so that what follows is in the
@@ -294,14 +213,14 @@ fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String)))
 const TITLE_HEIGHT: f32 = 32.0;
 
 /// Draws the title of a model that cannot be starred.
-pub fn title(ui: &mut Ui, title: &str) {
+fn title(ui: &mut Ui, title: &str) {
     title_line(ui, |ui| {
         ui.add(Label::new(RichText::new(title).heading()).truncate());
     });
 }
 
 /// Draws a run's title with its star.
-pub fn title_with_star(ui: &mut Ui, entry: &RunEntry, actions: &mut Vec<Action>) {
+fn title_with_star(ui: &mut Ui, entry: &RunEntry, actions: &mut Vec<Action>) {
     title_line(ui, |ui| {
         star_button(ui, entry.annotation.starred).pushes(actions, || star(entry));
         ui.add(Label::new(RichText::new(&entry.title).heading()).truncate());
@@ -317,21 +236,19 @@ fn title_line(ui: &mut Ui, fill: impl FnOnce(&mut Ui)) {
 
 /// Draws what is known of a run beside its figures: when and how it was trained, its note and its
 /// tags.
-pub fn about_run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView) {
+fn about_run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView) {
     style::weak(ui, origin(entry, summary));
-    if !entry.annotation.note.is_empty() {
-        ui.add(Label::new(&entry.annotation.note).wrap().selectable(true));
+    let Annotation { note, tags, .. } = &entry.annotation;
+    if !note.is_empty() {
+        ui.add(Label::new(note).wrap().selectable(true));
     }
-    if entry.annotation.tags.is_empty() {
+    if tags.is_empty() {
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        for tag in &entry.annotation.tags {
-            if ui
-                .add(style::small_button(tag.as_str()))
-                .on_hover_text("Show the models with this tag")
-                .clicked()
-            {
+        for tag in tags {
+            let button = style::small_button(tag.as_str());
+            if style::ask(ui, button, None, "Show the models with this tag").clicked() {
                 view.order.search_for(tag);
             }
         }
@@ -341,7 +258,8 @@ pub fn about_run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut
 fn star_button(ui: &mut Ui, starred: bool) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(28.0, 28.0), Sense::click());
     let palette = style::palette(ui);
-    let color = if starred || response.hovered() {
+    let is_strong = starred || response.hovered();
+    let color = if is_strong {
         palette.accent
     } else {
         palette.faded
@@ -356,58 +274,30 @@ fn star_button(ui: &mut Ui, starred: bool) -> Response {
 }
 
 /// Stars this run, or removes its star.
-pub fn star(entry: &RunEntry) -> Action {
-    Action::Models(ModelsAction::Annotate(
-        entry.folder.clone(),
-        Annotation {
-            starred: !entry.annotation.starred,
-            ..entry.annotation.clone()
-        },
-    ))
-}
-
-/// The button that opens this run's note.
-pub const fn note_label(entry: &RunEntry) -> &'static str {
-    if entry.annotation.note.is_empty() {
-        "Add a note…"
-    } else {
-        "Edit the note…"
-    }
-}
-
-/// The button that opens this run's tags.
-pub const fn tags_label(entry: &RunEntry) -> &'static str {
-    if entry.annotation.tags.is_empty() {
-        "Add tags…"
-    } else {
-        "Edit the tags…"
-    }
+pub fn star(entry: &RunEntry) -> ModelsAction {
+    let mut annotation = entry.annotation.clone();
+    annotation.starred ^= true;
+    ModelsAction::Annotate(entry.folder.clone(), annotation)
 }
 
 /// Network and data of a run with a name of its own, when it finished, after how many epochs, and
 /// where it was imported from.
 fn origin(entry: &RunEntry, summary: &RunSummary) -> String {
-    let when = local_time(&summary.finished_at);
-    let when = if entry.annotation.name.is_empty() {
-        when
-    } else {
-        format!("{} · {when}", summary.config.title())
-    };
-    let epochs = format!(
-        "{} of {}",
-        summary.epochs.len(),
-        count(summary.config.epochs.into(), "epoch")
-    );
-    let trained = if summary.stopped {
-        format!("{when} · stopped after {epochs}")
-    } else {
-        format!("{when} · {epochs}")
-    };
-    match &summary.imported {
-        None => trained,
-        Some(file) if summary.epochs.is_empty() => {
-            format!("{when} · imported from {}", visible::label(file))
-        }
-        Some(file) => format!("{trained} · imported from {}", visible::label(file)),
+    let mut origin = local_time(&summary.finished_at);
+    if !entry.annotation.name.is_empty() {
+        origin = format!("{} · {origin}", summary.config.title());
     }
+    if summary.imported.is_none() || !summary.epochs.is_empty() {
+        let stopped = if summary.stopped {
+            "stopped after "
+        } else {
+            ""
+        };
+        let all = count(summary.config.epochs.into(), "epoch");
+        origin += &format!(" · {stopped}{} of {all}", summary.epochs.len());
+    }
+    if let Some(file) = &summary.imported {
+        origin += &format!(" · imported from {}", visible::label(file));
+    }
+    origin
 }

@@ -12,27 +12,17 @@ use crate::window::style::{self, icons};
 use crate::window::{Action, Activity, App, ExportView, InTheWay, ModelsAction, Pushes as _};
 
 /// Draws the dialog if it is open for this model.
-pub fn show(
-    ui: &mut Ui,
-    app: &App,
-    (model, kind): (&ModelRef, ModelKind),
-    actions: &mut Vec<Action>,
-) {
-    let Some(view) = app
-        .models
-        .export
-        .as_ref()
-        .filter(|view| view.model == *model)
-    else {
+pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, kind: ModelKind, actions: &mut Vec<Action>) {
+    let view = app.models.export.as_ref();
+    let Some(view) = view.filter(|view| view.model == *model) else {
         return;
     };
     ui.add_space(style::GAP / 2.0);
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.strong("Export");
-        ui.add_enabled_ui(app.ctx.jobs.doing(Activity::Export).is_none(), |ui| {
-            choices(ui, kind, &view.spec, actions);
-        });
+        let is_free = app.ctx.jobs.doing(Activity::Export).is_none();
+        ui.add_enabled_ui(is_free, |ui| choices(ui, kind, &view.spec, actions));
         ui.add_space(style::GAP / 2.0);
         match &view.in_the_way {
             Some(in_the_way) => replace(ui, in_the_way, actions),
@@ -106,23 +96,23 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
 /// Asks whether files that exist may be replaced. The file dialog asks for one file, and an export
 /// can have several.
 fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
-    let names: Vec<String> = in_the_way
-        .paths
-        .iter()
-        .map(|path| visible::path(path))
-        .collect();
-    let question = if names.len() == 1 {
-        "This file exists already:"
-    } else {
-        "These files exist already:"
+    let names = in_the_way.paths.iter().map(|path| visible::path(path));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let question = match in_the_way.paths.len() {
+        1 => "This file exists already:",
+        _ => "These files exist already:",
     };
-    ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
+    ui.add(Label::new(format!("{question} {names}")).wrap());
     ui.horizontal_wrapped(|ui| {
         ui.add(style::secondary_button("Replace"))
             .pushes(actions, || ModelsAction::ReplaceExported(true));
-        ui.add(style::secondary_button("Cancel"))
-            .on_hover_text("Nothing is written")
-            .pushes(actions, || ModelsAction::ReplaceExported(false));
+        style::ask(
+            ui,
+            style::secondary_button("Cancel"),
+            None,
+            "Nothing is written",
+        )
+        .pushes(actions, || ModelsAction::ReplaceExported(false));
     });
 }
 
@@ -146,38 +136,27 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
             let fraction = running.progress.fraction;
             ui.add(style::secondary_button("Cancel"))
                 .pushes(actions, || Action::CancelJob(running.id));
-            let status = if fraction > 0.0 {
+            let measures = fraction > 0.0;
+            ui.label(if measures {
                 "Evaluating the 8-bit model…"
             } else {
                 "Writing…"
-            };
-            ui.label(status);
-            ui.add(
-                style::progress_bar(ui, fraction)
-                    .desired_width(180.0)
-                    .desired_height(10.0),
-            )
-            .accessible_name("Export progress");
+            });
+            let bar = style::progress_bar(ui, fraction).desired_width(180.0);
+            ui.add(bar.desired_height(10.0))
+                .accessible_name("Export progress");
             return;
         }
-        ui.add_enabled(
-            view.preview.is_some(),
-            style::primary_button(ui, "Save as…"),
-        )
-        .pushes(actions, || ModelsAction::SaveExport);
+        let save = style::primary_button(ui, "Save as…");
+        ui.add_enabled(view.preview.is_some(), save)
+            .pushes(actions, || ModelsAction::SaveExport);
         ui.add(style::secondary_button("Close"))
             .pushes(actions, || ModelsAction::CloseExport);
-        let folder = view
-            .written
-            .as_ref()
-            .and_then(|written| written.paths.first()?.parent());
-        if let Some(folder) = folder.map(std::path::Path::to_owned)
-            && ui
-                .add(style::secondary_button("Open folder"))
-                .on_hover_text(visible::path(&folder))
-                .clicked()
-        {
-            actions.push(Action::OpenFolder(folder));
+        let written = view.written.as_ref();
+        if let Some(folder) = written.and_then(|written| written.paths.first()?.parent()) {
+            let about = visible::path(folder);
+            style::ask(ui, style::secondary_button("Open folder"), None, &about)
+                .pushes(actions, || Action::OpenFolder(folder.to_owned()));
         }
     });
 }
@@ -205,29 +184,26 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
     if file.tensors.is_empty() {
         return;
     }
-    let numbers: u64 = file
+    let sizes = file
         .tensors
         .iter()
-        .map(|tensor| tensor.shape.iter().product::<u64>())
-        .sum();
+        .map(|tensor| tensor.shape.iter().product::<u64>());
+    let numbers = grouped(sizes.sum());
     let heading = match file.tensors.len() {
-        1 => format!("1 tensor, {} parameters", grouped(numbers)),
-        tensors => format!("{tensors} tensors, {} parameters", grouped(numbers)),
+        1 => format!("1 tensor, {numbers} parameters"),
+        tensors => format!("{tensors} tensors, {numbers} parameters"),
     };
-    CollapsingHeader::new(RichText::new(heading).weak())
-        .id_salt(("tensors", &file.name))
-        .show(ui, |ui| {
-            Grid::new(("tensors of", &file.name))
-                .num_columns(3)
-                .spacing(vec2(style::GAP, 2.0))
-                .show(ui, |ui| {
-                    for tensor in &file.tensors {
-                        ui.label(RichText::new(&tensor.name).monospace());
-                        let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
-                        ui.label(shape.join(" × "));
-                        ui.weak(tensor.format.name());
-                        ui.end_row();
-                    }
-                });
+    let header = CollapsingHeader::new(RichText::new(heading).weak());
+    header.id_salt(("tensors", &file.name)).show(ui, |ui| {
+        let grid = Grid::new(("tensors of", &file.name)).num_columns(3);
+        grid.spacing(vec2(style::GAP, 2.0)).show(ui, |ui| {
+            for tensor in &file.tensors {
+                ui.monospace(&tensor.name);
+                let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
+                ui.label(shape.join(" × "));
+                ui.weak(tensor.format.name());
+                ui.end_row();
+            }
         });
+    });
 }

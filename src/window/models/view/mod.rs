@@ -1,6 +1,19 @@
 //! The Models screen: the starter model, finished and interrupted runs, and what can be done with
 //! each.
 
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, ScrollArea, Ui, vec2};
+
+use self::editor::{Editor, First};
+use self::list::Order;
+use crate::records::{ModelRef, RunSummary};
+use crate::runs::RunEntry;
+use crate::window::shell::help::{self, Topic};
+use crate::window::shell::shortcuts;
+use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _, Screen, style};
+
 mod card;
 mod compare;
 mod compare_plot;
@@ -11,18 +24,14 @@ mod export;
 mod list;
 mod offers;
 
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
-
-use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, ScrollArea, Ui, vec2};
-
-use self::editor::{Editor, First};
-use self::list::Order;
-use crate::records::ModelRef;
-use crate::runs::RunEntry;
-use crate::window::shell::help::{self, Topic};
-use crate::window::shell::shortcuts;
-use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _, Screen, style};
+/// A run that is shown, and those that are listed.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    app: &'a App,
+    runs: &'a [RunEntry],
+    entry: &'a RunEntry,
+    summary: &'a RunSummary,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
@@ -160,12 +169,10 @@ fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
             Selected::Run(folder.clone())
         }
         Some(Selected::Starter) => Selected::Starter,
-        _ => runs
-            .iter()
-            .find(|entry| entry.summary.is_ok())
-            .map_or(Selected::Starter, |entry| {
-                Selected::Run(entry.folder.clone())
-            }),
+        _ => {
+            let newest = runs.iter().find(|entry| entry.summary.is_ok());
+            newest.map_or(Selected::Starter, |run| Selected::Run(run.folder.clone()))
+        }
     }
 }
 
@@ -217,7 +224,13 @@ fn list(
                 view.selected = Some(this.clone());
                 view.editor = Editor::open(entry, First::Name);
             }
-            card.context_menu(|ui| offers::context_menu(ui, app, entry, summary, view, actions));
+            let shown = Shown {
+                app,
+                runs,
+                entry,
+                summary,
+            };
+            card.context_menu(|ui| offers::context_menu(ui, shown, view, actions));
         }
         if inline && is_shown {
             ui.indent("details", |ui| {
@@ -251,22 +264,25 @@ fn show_details(
     chosen: &Selected,
     actions: &mut Vec<Action>,
 ) {
-    match chosen {
-        Selected::Starter => details::starter(ui, app, actions),
-        Selected::Run(folder) => {
-            let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else {
-                return;
+    let Selected::Run(folder) = chosen else {
+        return details::starter(ui, app, actions);
+    };
+    let Some(entry) = app.models.entry(folder) else {
+        return;
+    };
+    match &entry.summary {
+        Ok(summary) => {
+            let shown = Shown {
+                app,
+                runs,
+                entry,
+                summary,
             };
-            match &entry.summary {
-                Ok(summary) => details::run(ui, app, runs, entry, summary, view, actions),
-                Err(error) => details::broken(
-                    ui,
-                    entry,
-                    &error.clone().into(),
-                    &mut view.confirming,
-                    actions,
-                ),
-            }
+            details::run(ui, shown, view, actions);
+        }
+        Err(error) => {
+            let problem = error.clone().into();
+            details::broken(ui, entry, &problem, &mut view.confirming, actions);
         }
     }
 }

@@ -131,6 +131,12 @@ impl App {
     pub fn validation_errors(&self) -> Vec<ValidationError> {
         self.train.validation_errors(&self.ctx, &self.my_digits)
     }
+
+    /// Those that are due to this setting.
+    pub fn errors_of(&self, setting: Setting) -> impl Iterator<Item = ValidationError> {
+        let errors = self.validation_errors().into_iter();
+        errors.filter(move |error| error.setting == Some(setting))
+    }
 }
 
 impl Train {

@@ -1,15 +1,16 @@
 //! The comparisons of batch sizes and of devices in the run panel: starting them, their progress,
 //! and a bar for each result.
 
-use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{RichText, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
 
 use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory as memory_text, remaining};
+use crate::window::style::{self, NamedBar};
 use crate::window::{
-    Action, Activity, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind,
-    TrainAction, style,
+    Action, Activity, App, Comparison, ComparisonKind, Pushes as _, RunningJob, SearchAction,
+    SearchKind, TrainAction,
 };
 
 /// The height of a bar with one and with two lines of text, in points.
@@ -20,92 +21,78 @@ const AFTER_SIZES: f32 = 44.0;
 const AFTER_DEVICES: f32 = 76.0;
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(running) = app.ctx.jobs.doing(Activity::Benchmark)
-        && let Some((what, _)) = app.machine.benchmark.comparing
-    {
-        let doing = match what {
-            ComparisonKind::BatchSizes => "Comparing batch sizes",
-            ComparisonKind::Devices => "Comparing devices",
-        };
-        ui.horizontal(|ui| {
-            ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"))
-                .pushes(actions, || Action::CancelJob(running.id));
-            ui.vertical(|ui| {
-                ui.label(style::hint(format!(
-                    "{doing}, {} left",
-                    remaining(running.progress.remaining_seconds.unwrap_or_default())
-                )));
-                ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(8.0))
-                    .accessible_name("Comparison progress");
-                if running.progress.background_load > BUSY {
-                    style::caution(ui, &busy(running.progress.background_load));
-                }
-            });
-        });
-        return;
-    }
     let benchmark = &app.machine.benchmark;
+    let measuring = app.ctx.jobs.doing(Activity::Benchmark);
+    if let (Some(running), Some((what, _))) = (measuring, &benchmark.comparing) {
+        return progress(ui, running, *what, actions);
+    }
     let holds = |found: &&Comparison| found.holds_for(&app.ctx.config);
     let sizes = benchmark.batch_sizes.as_ref().filter(holds);
-    let devices = benchmark.devices.as_ref().filter(holds);
     if let Some(found) = sizes {
         batch_sizes(ui, app, found, actions);
     }
-    if let Some(found) = devices {
+    if let Some(found) = benchmark.devices.as_ref().filter(holds) {
         step_configs(ui, app, found, actions);
     }
-    let can_compare = app.ctx.jobs.doing(Activity::Benchmark).is_none()
-        && !app.ctx.is_training()
-        && app.validation_errors().is_empty();
-    let why_not_compare =
-        "Unavailable during training, while a benchmark is running, or if a setting is invalid";
+    let can_compare =
+        measuring.is_none() && !app.ctx.is_training() && app.validation_errors().is_empty();
+    let why_not_compare = (!can_compare).then_some(
+        "Unavailable during training, while a benchmark is running, or if a setting is invalid",
+    );
     ui.horizontal_wrapped(|ui| {
-        let mut ask = |text: &str, about: &str, what| {
-            ui.add_enabled(can_compare, style::small_button(text))
-                .on_hover_text(about)
-                .on_disabled_hover_text(why_not_compare)
+        let mut compare = |text: &str, about: &str, what| {
+            style::ask(ui, style::small_button(text), why_not_compare, about)
                 .pushes(actions, || TrainAction::Compare(what));
         };
         let name = if sizes.is_some() { "Compare again" } else { "Compare batch sizes" };
         let about = "Measures the training throughput of each batch size with the current settings. Takes about 15 seconds";
-        ask(name, about, ComparisonKind::BatchSizes);
+        compare(name, about, ComparisonKind::BatchSizes);
         let about = "Times a few training steps on each device and in each precision available there. Takes a few seconds each";
-        ask("Compare devices", about, ComparisonKind::Devices);
+        compare("Compare devices", about, ComparisonKind::Devices);
         let about = "Records a few seconds of training with the current settings, and shows how long each layer takes";
         let why_not = app.why_not_search(SearchKind::Profile);
-        ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"))
-            .on_hover_text(about)
-            .on_disabled_hover_text(why_not.unwrap_or_default())
+        style::ask(ui, style::small_button("Profile a step…"), why_not, about)
             .pushes(actions, || SearchAction::Open(SearchKind::Profile));
     });
-    if app.ctx.jobs.doing(Activity::Benchmark).is_some()
+    if measuring.is_some()
         && let Some(benchmark) = app.ctx.jobs.shown()
     {
         let busy = RichText::new("Unavailable while a benchmark is running.").small();
         ui.link(busy)
             .pushes(actions, || Action::Show(benchmark.screen));
     }
-    if let Some(text) = app
-        .machine
-        .first_guess(&app.ctx, app.train.training_images(&app.ctx))
-    {
+    let images = app.train.training_images(&app.ctx);
+    if let Some(text) = app.machine.first_guess(&app.ctx, images) {
         ui.label(style::hint(text));
     }
 }
 
-/// What is said of the best candidate and of the others.
-fn about(best: bool, why: &'static str) -> String {
-    let why = if best { why } else { "" };
-    format!("{why}Click to use it.")
+fn progress(ui: &mut Ui, running: &RunningJob, what: ComparisonKind, actions: &mut Vec<Action>) {
+    let doing = match what {
+        ComparisonKind::BatchSizes => "Comparing batch sizes",
+        ComparisonKind::Devices => "Comparing devices",
+    };
+    let progress = running.progress;
+    ui.horizontal(|ui| {
+        ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"))
+            .pushes(actions, || Action::CancelJob(running.id));
+        ui.vertical(|ui| {
+            let left = remaining(progress.remaining_seconds.unwrap_or_default());
+            ui.label(style::hint(format!("{doing}, {left} left")));
+            ui.add(style::progress_bar(ui, progress.fraction).desired_height(8.0))
+                .accessible_name("Comparison progress");
+            if progress.background_load > BUSY {
+                style::caution(ui, &busy(progress.background_load));
+            }
+        });
+    });
 }
 
 /// "12,300 images/s, 1.92×, recommended".
 fn rate_text(rate: f64, beside: &str, best: bool) -> String {
     let recommended = if best { ", recommended" } else { "" };
-    format!(
-        "{} images/s{beside}{recommended}",
-        grouped(rate.round() as u64)
-    )
+    let rate = grouped(rate.round() as u64);
+    format!("{rate} images/s{beside}{recommended}")
 }
 
 /// A bar for each batch size, its length the throughput; a click selects the size. The smallest
@@ -124,11 +111,10 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
             left: AFTER_SIZES,
             name: batch_size.to_string(),
             spoken: format!("Batch size {batch_size}"),
-            text: rate_text(rate, &memory, best),
-            below: String::new(),
+            lines: [rate_text(rate, &memory, best), String::new()],
             share: (rate / highest(found)) as f32,
             best,
-            about: about(best, WHY),
+            why: WHY,
         };
         bar.show(ui, config, app, actions);
     }
@@ -145,15 +131,15 @@ fn step_configs(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Ac
         let ratio = base.map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
         let name = app.ctx.step_config_name(step_config);
         let time = app.train.total_time(&app.ctx, &app.ctx.config, rate);
+        let time = time.map_or_else(String::new, |time| format!("about {time}"));
         let bar = Bar {
             left: AFTER_DEVICES,
             spoken: name.clone(),
             name,
-            text: rate_text(rate, &ratio, best),
-            below: time.map_or_else(String::new, |time| format!("about {time}")),
+            lines: [rate_text(rate, &ratio, best), time],
             share: (rate / highest(found)) as f32,
             best,
-            about: about(best, "The fastest, or as fast as any and the simplest. "),
+            why: "The fastest, or as fast as any and the simplest. ",
         };
         bar.show(ui, app.ctx.with_step_config(step_config), app, actions);
     }
@@ -185,58 +171,44 @@ struct Bar {
     left: f32,
     name: String,
     spoken: String,
-    text: String,
-    /// A second line of text; may be empty.
-    below: String,
+    /// Its text, and a second line, which may be empty.
+    lines: [String; 2],
     share: f32,
     best: bool,
-    about: String,
+    /// Why it is the best, if it is.
+    why: &'static str,
 }
 
 impl Bar {
     /// Draws the bar; a click applies `config`.
     fn show(self, ui: &mut Ui, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
-        let (height, between) = if self.below.is_empty() {
-            (HEIGHT, "")
-        } else {
-            (HEIGHT_OF_TWO, ", ")
+        let [text, below] = &self.lines;
+        let (height, between) = match below.as_str() {
+            "" => (HEIGHT, ""),
+            _ => (HEIGHT_OF_TWO, ", "),
         };
         let size = vec2(ui.available_width(), height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-        self.paint(ui, rect);
+        let bar = NamedBar {
+            left: self.left,
+            name: &self.name,
+            share: self.share,
+            strength: if self.best { 0.38 } else { 0.18 },
+            lines: [text, below],
+            margin: 6.0,
+            second: 0.69,
+            fonts: [TextStyle::Small, TextStyle::Small],
+        };
+        bar.paint(ui, rect);
         if response.has_focus() {
             style::focus_ring(ui, rect);
         }
         let chosen = app.ctx.config == config;
-        let spoken = format!("{}: {}{between}{}", self.spoken, self.text, self.below);
+        let spoken = format!("{}: {text}{between}{below}", self.spoken);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &spoken));
+        let why = if self.best { self.why } else { "" };
         response
-            .on_hover_text(self.about)
+            .on_hover_text(format!("{why}Click to use it."))
             .pushes(actions, || TrainAction::Configure(Box::new(config)));
-    }
-
-    fn paint(&self, ui: &Ui, rect: Rect) {
-        let palette = style::palette(ui);
-        let font = TextStyle::Small.resolve(ui.style());
-        let color = ui.visuals().text_color();
-        let full = rect
-            .with_min_x(rect.left() + self.left)
-            .shrink2(vec2(0.0, 2.0));
-        let filled = Rect::from_min_size(full.min, vec2(full.width() * self.share, full.height()));
-        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-        let at = pos2(full.left() - 6.0, rect.center().y);
-        painter.text(at, Align2::RIGHT_CENTER, &self.name, font.clone(), color);
-        let strength = if self.best { 0.38 } else { 0.18 };
-        painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(strength));
-        let line = |text: &str, y, color| {
-            let at = pos2(full.left() + 6.0, rect.top() + rect.height() * y);
-            painter.text(at, Align2::LEFT_CENTER, text, font.clone(), color)
-        };
-        if self.below.is_empty() {
-            line(&self.text, 0.5, color);
-        } else {
-            line(&self.text, 0.31, color);
-            line(&self.below, 0.69, ui.visuals().weak_text_color());
-        }
     }
 }

@@ -13,11 +13,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.ctx.config.data.label();
     let response = row(ui, "Data set", |ui| {
         // Tall enough that no data set is hidden below the edge.
-        let list = ComboBox::from_id_salt("data")
-            .width(ui.available_width())
-            .height(480.0)
-            .truncate()
-            .selected_text(&label);
+        let list = ComboBox::from_id_salt("data").width(ui.available_width());
+        let list = list.height(480.0).truncate().selected_text(&label);
         list.show_ui(ui, |ui| entries(ui, app, actions)).response
     });
     let description = description(app);
@@ -44,96 +41,62 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let choose = |ui: &mut Ui,
-                  spec: DataSpec,
-                  name: &str,
-                  why_not: Option<&str>,
-                  actions: &mut Vec<Action>| {
-        if entry(ui, app.ctx.config.data == spec, name, why_not) {
+    let mut choose = |ui: &mut Ui, data: DataSpec, name: &str, why_not: Option<&str>| {
+        if entry(ui, app.ctx.config.data == data, name, why_not) {
             let mut config = app.ctx.config.clone();
-            config.data = spec;
+            config.data = data;
             actions.push(Action::Train(TrainAction::Configure(Box::new(config))));
         }
     };
-    choose(ui, DataSpec::builtin(), "Built-in digits", None, actions);
+    choose(ui, DataSpec::builtin(), "Built-in digits", None);
     if let Some(mixed) = app.train.mnist_and_builtin(&app.ctx) {
         let name = mixed.label();
-        choose(ui, mixed, &name, None, actions);
+        choose(ui, mixed, &name, None);
     }
+    let mut downloads = None;
     for set in NamedSet::ALL {
-        let single = DataSpec::single;
-        match app
-            .train
-            .found
-            .iter()
-            .flatten()
-            .find(|found| found.set == set)
-        {
-            Some(found) => choose(
-                ui,
-                single(app.ctx.source_of(found)),
-                set.label(),
-                None,
-                actions,
-            ),
-            None if app.train.found.is_none() => choose(
-                ui,
-                single(DataSource::Named(set)),
-                set.label(),
-                Some("Searching…"),
-                actions,
-            ),
-            None => missing(ui, app, set, actions),
-        }
+        let (source, why_not) = match app.train.found_set(set) {
+            Some(found) => (app.ctx.source_of(found), None),
+            None if app.train.found.is_none() => (DataSource::Named(set), Some("Searching…")),
+            None => {
+                if missing(ui, app, set) {
+                    downloads = Some(TrainAction::Download(set).into());
+                }
+                continue;
+            }
+        };
+        choose(ui, DataSpec::single(source), set.label(), why_not);
     }
-    let why_not = app
-        .my_digits
-        .drawings()
-        .is_empty()
-        .then_some("No drawings are kept yet: see My digits.");
-    choose(
-        ui,
-        DataSpec::single(DataSource::Mine),
-        "My digits",
-        why_not,
-        actions,
-    );
+    let none = app.my_digits.drawings().is_empty();
+    let why_not = none.then_some("No drawings are kept yet: see My digits.");
+    choose(ui, DataSpec::single(DataSource::Mine), "My digits", why_not);
     for folder in &app.ctx.settings.data_folders {
         let source = DataSource::Path(folder.clone());
         let name = source.label();
-        choose(ui, DataSpec::single(source), &name, None, actions);
+        choose(ui, DataSpec::single(source), &name, None);
     }
+    actions.extend(downloads);
     ui.separator();
     let about = "Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files";
-    ui.button("Choose a folder…")
-        .on_hover_text(about)
+    style::ask(ui, Button::new("Choose a folder…"), None, about)
         .pushes(actions, || TrainAction::ChooseDataFolder);
 }
 
-/// A data set that was not found, which can be downloaded.
-fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
-    let is_busy = app
-        .train
-        .download
-        .as_ref()
-        .is_some_and(DownloadView::is_active);
-    let is_its_own = app
-        .train
-        .download_of(set)
-        .is_some_and(DownloadView::is_active);
-    let (possible, about) = match app.train.download_size(set) {
-        Some(size) if !is_busy => (true, format!("Downloads {}", file_size(size))),
-        _ if is_its_own => (false, "Downloading…".to_owned()),
+/// A data set that was not found, which can be downloaded; true when it is to be.
+fn missing(ui: &mut Ui, app: &App, set: NamedSet) -> bool {
+    let download = app.train.download.as_ref();
+    let busy = download.filter(|download| download.is_active());
+    let (possible, about) = match (app.train.download_size(set), busy) {
+        (Some(size), None) => (true, format!("Downloads {}", file_size(size))),
+        (_, Some(busy)) if busy.set == set => (false, "Downloading…".to_owned()),
         _ => (false, "Another download is in progress".to_owned()),
     };
-    if ui
-        .add_enabled(possible, Button::selectable(false, set.label()))
-        .clicked()
-    {
+    let button = ui.add_enabled(possible, Button::selectable(false, set.label()));
+    if button.clicked() {
         ui.close();
-        actions.push(Action::Train(TrainAction::Download(set)));
     }
     below_entry(ui, &about);
+    button.clicked()
 }
 
 /// What the chosen data is, in a sentence.
@@ -162,25 +125,14 @@ pub fn description(app: &App) -> String {
 /// Shows a download until it has succeeded or was cancelled.
 pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec<Action>) {
     let name = download.set.label();
-    match &download.state {
+    let (doing, fraction, can_cancel) = match &download.state {
         DownloadState::InProgress(fraction) => {
             let done = percent(f64::from(*fraction), 0);
-            let left = download
-                .remaining_seconds()
-                .map_or_else(String::new, |seconds| {
-                    format!(", {} left", remaining(seconds))
-                });
-            in_progress(
-                ui,
-                &format!("Downloading {name}, {done}{left}"),
-                *fraction,
-                true,
-                actions,
-            );
+            let left = download.remaining_seconds().map(remaining);
+            let left = left.map_or_else(String::new, |left| format!(", {left} left"));
+            (format!("Downloading {name}, {done}{left}"), *fraction, true)
         }
-        DownloadState::Cancelling(fraction) => {
-            in_progress(ui, "Cancelling…", *fraction, false, actions);
-        }
+        DownloadState::Cancelling(fraction) => ("Cancelling…".to_owned(), *fraction, false),
         DownloadState::Failed { message, by_hand } => {
             style::invalid(ui, &message.to_string());
             if let Some(by_hand) = by_hand {
@@ -193,28 +145,15 @@ pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec
                 ui.add(style::small_button("Dismiss"))
                     .pushes(actions, || TrainAction::CancelDownload);
             });
+            return;
         }
-    }
-}
-
-fn in_progress(
-    ui: &mut Ui,
-    doing: &str,
-    fraction: f32,
-    can_cancel: bool,
-    actions: &mut Vec<Action>,
-) {
+    };
     ui.label(style::hint(doing));
     ui.horizontal(|ui| {
-        let cancel = style::small_button("Cancel");
         let width = ui.available_width() - 72.0;
-        ui.add(
-            style::progress_bar(ui, fraction)
-                .desired_width(width)
-                .desired_height(12.0),
-        )
-        .accessible_name("Download");
-        ui.add_enabled(can_cancel, cancel)
+        let bar = style::progress_bar(ui, fraction).desired_width(width);
+        ui.add(bar.desired_height(12.0)).accessible_name("Download");
+        ui.add_enabled(can_cancel, style::small_button("Cancel"))
             .on_hover_text("What was downloaded is kept: the next download resumes there")
             .pushes(actions, || TrainAction::CancelDownload);
     });

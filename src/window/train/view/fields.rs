@@ -1,15 +1,13 @@
 //! The rows of the run panel: a label, a control, and below it the reason if its value is invalid.
 
-use eframe::egui::{
-    Align, Button, ComboBox, Id, Label, Layout, Response, TextEdit, Ui, Vec2, vec2,
-};
+use eframe::egui::{Align, Button, Id, Label, Layout, Response, TextEdit, Ui, Vec2, vec2};
 
 use super::descriptions;
 use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
-use crate::window::style::{self, icons};
 use crate::window::{
     Action, App, MachineAction, Pushes as _, SearchAction, SearchKind, TrainAction, device_name,
+    style,
 };
 
 /// The labels' width, in points, so that the controls line up.
@@ -85,41 +83,34 @@ fn choice(
     config: &mut RunConfig,
     about: &str,
 ) -> Response {
+    let ctx = &app.ctx;
     let label = setting.row().label;
     let current = setting.text(config);
     let choices = setting.choices();
-    let shown = choices
-        .iter()
-        .find(|(name, _)| *name == current)
-        .map_or("", |(_, label)| *label);
+    let mut shown = choices.iter().filter(|(name, _)| *name == current);
+    let shown = shown.next().map_or("", |(_, label)| *label);
     let is_offered = |name: &str| match setting {
         Setting::Device => name
             .parse()
-            .is_ok_and(|device| device == app.ctx.config.device || app.ctx.can_exist(device)),
+            .is_ok_and(|device| device == ctx.config.device || ctx.can_exist(device)),
         Setting::Precision => name
             .parse()
-            .is_ok_and(|precision| app.ctx.precisions().contains(&precision)),
+            .is_ok_and(|precision| ctx.precisions().contains(&precision)),
         _ => true,
     };
     let why_not = |name: &str| match setting {
-        Setting::Device => app.ctx.why_not_device(name.parse().ok()?),
-        Setting::Precision => app.ctx.why_not_precision(name.parse().ok()?),
+        Setting::Device => ctx.why_not_device(name.parse().ok()?),
+        Setting::Precision => ctx.why_not_precision(name.parse().ok()?),
         _ => None,
     };
     let response = row(ui, label, |ui| {
-        let width = ui.available_width();
-        let list = ComboBox::from_id_salt(label)
-            .width(width)
-            .truncate()
-            .selected_text(shown);
-        list.show_ui(ui, |ui| {
+        style::drop_down(ui, label, ui.available_width(), shown, |ui| {
             for &(name, label) in choices.iter().filter(|(name, _)| is_offered(name)) {
                 if entry(ui, name == current, label, why_not(name).as_deref()) {
                     choose(setting, config, name);
                 }
             }
         })
-        .response
     });
     style::explain_list(response, shown, about)
 }
@@ -141,16 +132,14 @@ fn switch(ui: &mut Ui, setting: Setting, config: &mut RunConfig) -> Response {
 
 /// What the automatic choice of a device comes to.
 fn chosen_device(ui: &mut Ui, app: &App) {
-    if app.ctx.config.device == DeviceChoice::Auto {
-        let device = app
-            .ctx
-            .device_for(DeviceChoice::Auto, app.ctx.config.precision);
-        let device = device_name(device, true);
-        let machine = app
-            .ctx
-            .other_machine
-            .as_ref()
-            .map_or("this machine", |machine| machine.host.name());
+    let config = &app.ctx.config;
+    if config.device == DeviceChoice::Auto {
+        let device = device_name(
+            app.ctx.device_for(DeviceChoice::Auto, config.precision),
+            true,
+        );
+        let other = app.ctx.other_machine.as_ref();
+        let machine = other.map_or("this machine", |machine| machine.host.name());
         ui.label(style::hint(format!(
             "Automatic: uses {device} on {machine}."
         )));
@@ -160,58 +149,36 @@ fn chosen_device(ui: &mut Ui, app: &App) {
 /// The row with the machine that is trained on: this one, those that were used before, or another.
 pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
-    let used = app
-        .ctx
-        .other_machine
-        .as_ref()
-        .map(|machine| machine.host.to_string());
-    let shown = app
-        .ctx
-        .other_machine
-        .as_ref()
-        .map_or(HERE, |machine| machine.host.name())
-        .to_owned();
+    const ABOUT: &str = "Where runs are computed and drawings are recognised: here, or on another machine through SSH.";
+    let other = app.ctx.other_machine.as_ref();
+    let used = other.map(|machine| machine.host.to_string());
+    let shown = other.map_or(HERE, |machine| machine.host.name());
     let why_not = app.ctx.why_not_move();
+    let mut ask = |action| actions.push(Action::Machine(action));
     let response = row(ui, "Machine", |ui| {
-        let width = ui.available_width();
-        let list = ComboBox::from_id_salt("Machine")
-            .width(width)
-            .truncate()
-            .selected_text(visible::label(&shown));
-        list.show_ui(ui, |ui| {
+        let name = visible::label(shown);
+        style::drop_down(ui, "Machine", ui.available_width(), &name, |ui| {
             if entry(ui, used.is_none(), HERE, why_not) {
-                actions.push(Action::Machine(MachineAction::UseThis));
+                ask(MachineAction::UseThis);
             }
             for host in &app.ctx.settings.hosts {
-                if entry(
-                    ui,
-                    used.as_ref() == Some(host),
-                    &visible::label(host),
-                    why_not,
-                ) && used.as_ref() != Some(host)
-                {
-                    actions.push(Action::Machine(MachineAction::Ask(Some(host.clone()))));
+                let is_used = used.as_ref() == Some(host);
+                if entry(ui, is_used, &visible::label(host), why_not) && !is_used {
+                    ask(MachineAction::Ask(Some(host.clone())));
                 }
             }
             if entry(ui, false, "Another machine…", why_not) {
-                actions.push(Action::Machine(MachineAction::Ask(None)));
+                ask(MachineAction::Ask(None));
             }
         })
-        .response
     });
-    style::explain_list(
-        response,
-        &shown,
-        "Where runs are computed and drawings are recognised: here, or on another machine through SSH.",
-    );
+    style::explain_list(response, shown, ABOUT);
 }
 
 /// One entry of a drop-down list; true when it was chosen.
 pub(super) fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
-    let clicked = ui
-        .add_enabled(why_not.is_none(), Button::selectable(chosen, name))
-        .clicked();
-    if clicked {
+    let button = ui.add_enabled(why_not.is_none(), Button::selectable(chosen, name));
+    if button.clicked() {
         // The list closes with a click of the pointer by itself, but not with one of a screen
         // reader.
         ui.close();
@@ -219,7 +186,7 @@ pub(super) fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>
     if let Some(reason) = why_not {
         below_entry(ui, reason);
     }
-    clicked
+    button.clicked()
 }
 
 /// What is to be known about an entry of a drop-down list.
@@ -244,15 +211,29 @@ fn number(
         Some(Range { unit, .. }) if !unit.is_empty() => format!("{label} ({unit})"),
         _ => label.to_owned(),
     };
+    let search = match setting {
+        Setting::LearningRate => Some((
+            SearchKind::LearningRate,
+            "Find a learning rate…",
+            "Searches for a good learning rate in some seconds of training",
+        )),
+        Setting::BatchSize => Some((
+            SearchKind::BatchSize,
+            "Find a batch size…",
+            "Compares how long each batch size takes to reach an accuracy",
+        )),
+        _ => None,
+    };
     row(ui, &label, |ui| {
-        let search = Searched::of(setting);
-        let space = search
-            .as_ref()
-            .map_or(0.0, |_| FIND_WIDTH + ui.spacing().item_spacing.x);
+        let beside = FIND_WIDTH + ui.spacing().item_spacing.x;
+        let space = if search.is_some() { beside } else { 0.0 };
         let size = vec2(ui.available_width() - space, ui.spacing().interact_size.y);
         let response = text_field(ui, app, setting, size, actions).on_hover_text(about);
-        if let Some(search) = search {
-            search.button(ui, app, actions);
+        if let Some((kind, name, about)) = search {
+            let button = Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0));
+            style::ask(ui, button, app.why_not_search(kind), about)
+                .accessible_name(name)
+                .pushes(actions, || SearchAction::Open(kind));
         }
         response
     })
@@ -278,93 +259,37 @@ fn text_field(
 ) -> Response {
     let placeholder = match setting {
         Setting::Widths => {
-            let usual = app
-                .ctx
-                .config
-                .model
-                .widths()
-                .iter()
-                .map(ToString::to_string);
-            usual.collect::<Vec<_>>().join("-")
+            let usual = app.ctx.config.model.widths().iter();
+            usual.map(ToString::to_string).collect::<Vec<_>>().join("-")
         }
         Setting::Layers => CnnLayers::DEFAULT.to_string(),
         _ => setting.row().placeholder.to_owned(),
     };
     let limit = if setting == Setting::Layers { 128 } else { 48 };
     let mut text = app.train.text(&app.ctx, setting);
-    let field = TextEdit::singleline(&mut text)
-        .hint_text(placeholder)
-        .char_limit(limit);
-    let response = ui.add_sized(size, field);
+    let field = TextEdit::singleline(&mut text).hint_text(placeholder);
+    let response = ui.add_sized(size, field.char_limit(limit));
     if response.changed() {
         actions.push(Action::Train(TrainAction::Type(setting, text)));
     }
     response
 }
 
-/// The search for a setting's value.
-struct Searched {
-    /// What the button is called for screen readers, and what it does.
-    name: &'static str,
-    explanation: &'static str,
-    kind: SearchKind,
-}
-
-impl Searched {
-    fn of(setting: Setting) -> Option<Self> {
-        match setting {
-            Setting::LearningRate => Some(Self {
-                name: "Find a learning rate…",
-                explanation: "Searches for a good learning rate in some seconds of training",
-                kind: SearchKind::LearningRate,
-            }),
-            Setting::BatchSize => Some(Self {
-                name: "Find a batch size…",
-                explanation: "Compares how long each batch size takes to reach an accuracy",
-                kind: SearchKind::BatchSize,
-            }),
-            _ => None,
-        }
-    }
-
-    fn button(self, ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-        let why_not = app.why_not_search(self.kind);
-        let find = ui.add_enabled(
-            why_not.is_none(),
-            Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)),
-        );
-        let find = find
-            .on_hover_text(self.explanation)
-            .accessible_name(self.name);
-        find.on_disabled_hover_text(why_not.unwrap_or_default())
-            .pushes(actions, || SearchAction::Open(self.kind));
-    }
-}
-
 /// What is below a field: the reason why its value is invalid, if it is, or what to know about it.
 /// Comes into view where it is looked for.
 pub fn below(ui: &mut Ui, app: &App, setting: Setting, control: &Response) {
     let frame = ui.ctx().cumulative_frame_nr();
-    if ui
-        .data(|data| data.get_temp::<(Setting, u64)>(looked_for()))
-        .is_some_and(|(wanted, since)| wanted == setting && since < frame)
-    {
+    let wanted = ui.data(|data| data.get_temp::<(Setting, u64)>(looked_for()));
+    if wanted.is_some_and(|(wanted, since)| wanted == setting && since < frame) {
         ui.data_mut(|data| data.remove::<(Setting, u64)>(looked_for()));
         control.request_focus();
         control.scroll_to_me(Some(Align::Center));
     }
-    for obstacle in app
-        .validation_errors()
-        .iter()
-        .filter(|obstacle| obstacle.setting == Some(setting))
-    {
+    for obstacle in app.errors_of(setting) {
         style::invalid(ui, &obstacle.message.to_string());
     }
     if let Some(note) = app.ctx.field_note(setting) {
-        ui.horizontal_top(|ui| {
-            icons::icon(ui, icons::Icon::Note);
-            style::note(ui, note);
-        });
+        style::note_with_icon(ui, note);
     }
 }
 
@@ -385,14 +310,12 @@ pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
     let Some(path) = &app.ctx.config.initial_weights else {
         return;
     };
-    let name = app
-        .models
-        .saved_model_name(path)
-        .map_or_else(|| visible::path(path), str::to_owned);
+    let saved = app.models.saved_model_name(path);
+    let name = saved.map_or_else(|| visible::path(path), str::to_owned);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui
-                .button("Clear")
+            let clear = ui.button("Clear");
+            if clear
                 .on_hover_text("Start from random weights instead")
                 .clicked()
             {

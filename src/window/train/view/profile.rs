@@ -5,7 +5,6 @@ use eframe::egui::{
     Align2, Color32, CornerRadius, Rect, Role, ScrollArea, Sense, TextStyle, Ui, pos2, vec2,
 };
 
-use super::search::act;
 use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::protocol::JobResult;
 use crate::records::benchmark::BUSY;
@@ -63,7 +62,7 @@ pub(super) fn buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
         });
     }
     let again = ui.add_enabled(!view.is_running(), style::secondary_button("Record again"));
-    again.pushes(actions, || act(SearchAction::Open(SearchKind::Profile)));
+    again.pushes(actions, || SearchAction::Open(SearchKind::Profile));
 }
 
 struct Bar {

@@ -2,7 +2,7 @@
 //! so far, how far it is, and taking what was found.
 
 use eframe::egui::{
-    Align2, Rect, RichText, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
+    Align2, RichText, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_plot::{PlotBounds, PlotPoint, Text, VLine};
 
@@ -16,8 +16,9 @@ use crate::text::format::{
     capitalised, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
 use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
+use crate::window::style::{self, NamedBar};
 use crate::window::{
-    Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchState, style,
+    Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchState,
 };
 
 /// The height of the plot of a search for a learning rate, and what stands around it, in points.
@@ -71,12 +72,8 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         });
     });
     if style::escaped(&modal) {
-        actions.push(act(SearchAction::Close));
+        actions.push(SearchAction::Close.into());
     }
-}
-
-pub(super) const fn act(action: SearchAction) -> Action {
-    Action::Search(action)
 }
 
 fn about(view: &Search) -> String {
@@ -169,7 +166,7 @@ fn close(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
         .add(style::secondary_button(name))
         .on_hover_text("Escape");
     style::focus_first(ui, &close);
-    close.pushes(actions, || act(SearchAction::Close));
+    close.pushes(actions, || SearchAction::Close);
 }
 
 fn rate_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
@@ -179,38 +176,33 @@ fn rate_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
     let used = ui.add_enabled(suggested.is_some(), button);
     let about = "Puts it into the field “Learning rate”";
     if used.on_hover_text(about).clicked() {
-        actions.extend(suggested.map(|rate| act(SearchAction::UseRate(rate))));
+        actions.extend(suggested.map(|rate| SearchAction::UseRate(rate).into()));
     }
     close(ui, view, actions);
 }
 
 fn batch_size_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
     let wide = vec2(120.0, 34.0);
-    let found = view
-        .recommended()
-        .and_then(|size| view.rows.iter().find(|row| row.batch_size == size));
+    let found = view.recommended();
+    let found = found.and_then(|size| view.rows.iter().find(|row| row.batch_size == size));
     let can_start = view.accuracy().is_some();
     if view.is_running() {
         let cancel = ui.add(style::secondary_button("Cancel").min_size(wide));
-        cancel.pushes(actions, || act(SearchAction::Cancel));
+        cancel.pushes(actions, || SearchAction::Cancel);
     } else if let Some(row) = found {
         let button = style::primary_button(ui, format!("Use {}", row.batch_size)).min_size(wide);
         let about = "Puts the batch size and its learning rate into their fields";
-        ui.add(button)
-            .on_hover_text(about)
-            .pushes(actions, || act(SearchAction::UseBatchSize(*row)));
+        style::ask(ui, button, None, about).pushes(actions, || SearchAction::UseBatchSize(*row));
         let again = ui.add_enabled(can_start, style::secondary_button("Search again"));
-        again.pushes(actions, || act(SearchAction::Start));
+        again.pushes(actions, || SearchAction::Start);
     } else {
         let button = style::primary_button(ui, "Start search").min_size(wide);
         let start = ui.add_enabled(can_start, button);
         style::focus_first(ui, &start);
-        start.pushes(actions, || act(SearchAction::Start));
+        start.pushes(actions, || SearchAction::Start);
     }
-    let close = ui.add(style::secondary_button("Close"));
-    close
-        .on_hover_text("Escape")
-        .pushes(actions, || act(SearchAction::Close));
+    style::ask(ui, style::secondary_button("Close"), None, "Escape")
+        .pushes(actions, || SearchAction::Close);
 }
 
 /// The loss by learning rate, and where the suggestion is.
@@ -312,7 +304,7 @@ fn target(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
             .labelled_by(label.id)
             .changed()
         {
-            actions.push(act(SearchAction::TypeAccuracy(text)));
+            actions.push(SearchAction::TypeAccuracy(text).into());
         }
         ui.label("%");
         if view.accuracy().is_none() {
@@ -326,74 +318,46 @@ fn target(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
 /// What is known of a batch size, in two lines: its time, and what that is made of.
 fn lines(view: &Search, row: &TimeToAccuracy) -> [String; 2] {
     let target = view.accuracy().map_or_else(String::new, plain_percent);
-    let recommended = if view.recommended() == Some(row.batch_size) {
-        ", recommended"
-    } else {
-        ""
-    };
+    let is_best = view.recommended() == Some(row.batch_size);
+    let recommended = if is_best { ", recommended" } else { "" };
+    let best = percent(row.best_accuracy, 1);
     let time = match row.reached {
         Some(reached) => format!("{} to {target}{recommended}", duration(reached.seconds)),
         None if row.diverged => format!("diverged after {}", duration(row.seconds)),
-        None => format!(
-            "not reached in {}; highest {}",
-            duration(row.seconds),
-            percent(row.best_accuracy, 1)
-        ),
+        None => format!("not reached in {}; highest {best}", duration(row.seconds)),
     };
     let work = row.reached.map_or_else(String::new, |reached| {
-        format!(
-            "{} images in {} steps, ",
-            grouped(reached.images.round() as u64),
-            grouped(reached.steps.ceil() as u64)
-        )
+        let images = grouped(reached.images.round() as u64);
+        let steps = grouped(reached.steps.ceil() as u64);
+        format!("{images} images in {steps} steps, ")
     });
     let speed = grouped(row.images_per_second.round() as u64);
-    [
-        time,
-        format!(
-            "{work}{speed} images/s, learning rate {}",
-            plain(row.learning_rate)
-        ),
-    ]
+    let rate = plain(row.learning_rate);
+    let work = format!("{work}{speed} images/s, learning rate {rate}");
+    [time, work]
 }
 
 /// The bar of a batch size, its length the time; a click uses the batch size.
 fn bar(ui: &mut Ui, view: &Search, row: &TimeToAccuracy, slowest: f64, actions: &mut Vec<Action>) {
-    let palette = style::palette(ui);
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::click());
+    let size = vec2(ui.available_width(), BAR_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let [time, work] = lines(view, row);
-    let best = view.recommended() == Some(row.batch_size);
-    let fonts = [TextStyle::Body, TextStyle::Small].map(|font| font.resolve(ui.style()));
-    let (color, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
-    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    let full = Rect::from_min_max(
-        pos2(rect.left() + AFTER_SIZES, rect.top() + 2.0),
-        pos2(rect.right(), rect.bottom() - 2.0),
-    );
-    let share = (row.reached.map_or(row.seconds, |reached| reached.seconds) / slowest)
-        .clamp(0.0, 1.0) as f32;
-    let filled = Rect::from_min_size(full.min, vec2(full.width() * share, full.height()));
-    let strength = if row.reached.is_none() {
-        0.08
-    } else if best {
-        0.38
-    } else {
-        0.18
+    let seconds = row.reached.map_or(row.seconds, |reached| reached.seconds);
+    let bar = NamedBar {
+        left: AFTER_SIZES,
+        name: &row.batch_size.to_string(),
+        share: (seconds / slowest).clamp(0.0, 1.0) as f32,
+        strength: match row.reached {
+            None => 0.08,
+            Some(_) if view.recommended() == Some(row.batch_size) => 0.38,
+            Some(_) => 0.18,
+        },
+        lines: [&time, &work],
+        margin: 8.0,
+        second: 0.71,
+        fonts: [TextStyle::Body, TextStyle::Small],
     };
-    painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(strength));
-    let [body, small] = fonts;
-    painter.text(
-        pos2(full.left() - 8.0, rect.center().y),
-        Align2::RIGHT_CENTER,
-        row.batch_size,
-        body.clone(),
-        color,
-    );
-    let at = pos2(full.left() + 8.0, rect.top() + rect.height() * 0.31);
-    painter.text(at, Align2::LEFT_CENTER, &time, body, color);
-    let at = pos2(full.left() + 8.0, rect.top() + rect.height() * 0.71);
-    painter.text(at, Align2::LEFT_CENTER, &work, small, weak);
+    bar.paint(ui, rect);
     if response.has_focus() {
         style::focus_ring(ui, rect);
     }
@@ -401,25 +365,20 @@ fn bar(ui: &mut Ui, view: &Search, row: &TimeToAccuracy, slowest: f64, actions: 
     style::name(&response, Role::Button, &name);
     response
         .on_hover_text("Click to use this batch size and its learning rate")
-        .pushes(actions, || act(SearchAction::UseBatchSize(*row)));
+        .pushes(actions, || SearchAction::UseBatchSize(*row));
 }
 
 /// The place of a batch size that has not been timed.
 fn waiting(ui: &mut Ui, size: u32) {
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::hover());
-    let font = TextStyle::Body.resolve(ui.style());
-    let at = pos2(rect.left() + AFTER_SIZES - 8.0, rect.center().y);
-    ui.painter().text(
-        at,
-        Align2::RIGHT_CENTER,
-        size,
-        font,
+    let room = vec2(ui.available_width(), BAR_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
+    let (font, weak) = (
+        TextStyle::Body.resolve(ui.style()),
         ui.visuals().weak_text_color(),
     );
-    style::name(
-        &response,
-        Role::Label,
-        &format!("Batch size {size}: not timed yet"),
-    );
+    let at = pos2(rect.left() + AFTER_SIZES - 8.0, rect.center().y);
+    ui.painter()
+        .text(at, Align2::RIGHT_CENTER, size, font, weak);
+    let name = format!("Batch size {size}: not timed yet");
+    style::name(&response, Role::Label, &name);
 }
