@@ -24,13 +24,8 @@ pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Acti
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = TAB_DISTANCE;
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
-                tab(
-                    ui,
-                    app.ctx.screen == screen,
-                    screen,
-                    &ui.ctx().format_shortcut(shortcut),
-                    actions,
-                );
+                let keys = ui.ctx().format_shortcut(shortcut);
+                tab(ui, app.ctx.screen == screen, screen, &keys, actions);
             }
         });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -42,51 +37,42 @@ pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Acti
 
 fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<Action>) {
     let palette = style::palette(ui);
-    let text = RichText::new(name(screen)).size(15.5);
-    let text = if chosen {
-        text.strong().color(palette.accent)
-    } else {
-        text
-    };
-    let response = ui
-        .add(
-            Button::selectable(chosen, text)
-                .frame(false)
-                .min_size(vec2(54.0, 30.0)),
-        )
-        .on_hover_text(format!("{} ({keys})", about(screen)));
+    let (name, about) = named(screen);
+    let mut text = RichText::new(name).size(15.5);
+    if chosen {
+        text = text.strong().color(palette.accent);
+    }
+    let button = Button::selectable(chosen, text).frame(false);
+    let button = button.min_size(vec2(54.0, 30.0));
+    let response = style::ask(ui, button, None, &format!("{about} ({keys})"));
     if chosen {
         // A line as well as a color marks the current screen.
-        ui.painter().hline(
-            response.rect.x_range(),
-            response.rect.bottom() - 1.0,
-            Stroke::new(2.5, palette.accent),
-        );
+        let (rect, line) = (response.rect, Stroke::new(2.5, palette.accent));
+        ui.painter()
+            .hline(rect.x_range(), rect.bottom() - 1.0, line);
     }
     response.pushes(actions, || Action::Show(screen));
 }
 
-const fn name(screen: Screen) -> &'static str {
+/// The name of a screen, and what it is for.
+const fn named(screen: Screen) -> (&'static str, &'static str) {
     match screen {
-        Screen::Train => "Train",
-        Screen::Sweep => "Sweep",
-        Screen::Draw => "Draw",
-        Screen::Models => "Models",
-        Screen::Results => "Results",
-        Screen::Hardware => "Hardware",
-        Screen::MyDigits => "My digits",
-    }
-}
-
-const fn about(screen: Screen) -> &'static str {
-    match screen {
-        Screen::Train => "Train a model and follow its progress",
-        Screen::Sweep => "Search for better settings",
-        Screen::Draw => "Draw a digit and see it recognised",
-        Screen::Models => "Your trained models",
-        Screen::Results => "Accuracy, confusion matrix and misclassified images",
-        Screen::Hardware => "This machine's hardware, self-test and benchmark",
-        Screen::MyDigits => "The drawings that you keep, and fine-tuning on them",
+        Screen::Train => ("Train", "Train a model and follow its progress"),
+        Screen::Sweep => ("Sweep", "Search for better settings"),
+        Screen::Draw => ("Draw", "Draw a digit and see it recognised"),
+        Screen::Models => ("Models", "Your trained models"),
+        Screen::Results => (
+            "Results",
+            "Accuracy, confusion matrix and misclassified images",
+        ),
+        Screen::Hardware => (
+            "Hardware",
+            "This machine's hardware, self-test and benchmark",
+        ),
+        Screen::MyDigits => (
+            "My digits",
+            "The drawings that you keep, and fine-tuning on them",
+        ),
     }
 }
 
@@ -98,37 +84,35 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
         themes(ui, app, actions);
     });
     ui.separator();
-    ui.label(style::hint(format!(
-        "Zoom: {:.0} %",
-        ui.ctx().zoom_factor() * 100.0
-    )));
+    let zoom = ui.ctx().zoom_factor() * 100.0;
+    ui.label(style::hint(format!("Zoom: {zoom:.0} %")));
     gui_zoom::zoom_menu_buttons(ui);
     ui.separator();
-    if ui.button("Open models folder").clicked() {
+    let chosen = |ui: &mut Ui, entry: Button<'_>, why_not: Option<&str>, about: &str| {
+        let clicked = style::ask(ui, entry, why_not, about).clicked();
+        if clicked {
+            ui.close();
+        }
+        clicked
+    };
+    if chosen(ui, Button::new("Open models folder"), None, "") {
         actions.push(Action::OpenFolder(app.ctx.runs_folder().to_owned()));
-        ui.close();
     }
-    if ui.button("Keyboard shortcuts (F1)").clicked() {
+    if chosen(ui, Button::new("Keyboard shortcuts (F1)"), None, "") {
         views.shortcuts = true;
-        ui.close();
     }
-    if ui
-        .add_enabled(!app.ctx.is_at_long_work(), Button::new("Run setup again…"))
-        .on_disabled_hover_text("Unavailable while training is in progress")
-        .clicked()
-    {
+    let busy = "Unavailable while training is in progress";
+    let why_not = app.ctx.is_at_long_work().then_some(busy);
+    if chosen(ui, Button::new("Run setup again…"), why_not, "") {
         actions.push(Action::Wizard(WizardStep::Welcome));
-        ui.close();
     }
     ui.separator();
-    let copy = ui.button("Copy diagnostics");
-    if copy.on_hover_text("Versions, hardware, settings and the end of the log, for a bug report; nothing personal is in it").clicked() {
-        actions.push(Action::Machine(MachineAction::CopyDiagnostics));
-        ui.close();
+    let about = "Versions, hardware, settings and the end of the log, for a bug report; nothing personal is in it";
+    if chosen(ui, Button::new("Copy diagnostics"), None, about) {
+        actions.push(MachineAction::CopyDiagnostics.into());
     }
-    if ui.button("About Inkling").clicked() {
+    if chosen(ui, Button::new("About Inkling"), None, "") {
         views.about = About::Facts(false);
-        ui.close();
     }
 }
 
@@ -154,50 +138,38 @@ pub fn status_bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let shown = app.ctx.settings.monitor;
-    let about = format!(
-        "{} live CPU, memory and GPU usage ({})",
-        if shown { "Hide" } else { "Show" },
-        ui.ctx().format_shortcut(&shortcuts::MONITOR)
-    );
-    let button = Button::selectable(shown, RichText::new("Monitor").small())
-        .frame_when_inactive(true)
-        .small()
-        .min_size(vec2(0.0, 24.0));
-    ui.add(button)
-        .on_hover_text(about)
+    let keys = ui.ctx().format_shortcut(&shortcuts::MONITOR);
+    let does = if shown { "Hide" } else { "Show" };
+    let about = format!("{does} live CPU, memory and GPU usage ({keys})");
+    let button = Button::selectable(shown, RichText::new("Monitor").small());
+    let button = button.frame_when_inactive(true).small();
+    style::ask(ui, button.min_size(vec2(0.0, 24.0)), None, &about)
         .pushes(actions, || Action::ShowMonitor(!shown));
 }
 
 /// The sweep, the run or the job that is in progress, or how the last run ended.
 fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(sweep) = app.sweeps.shown.as_ref().filter(|sweep| sweep.is_active()) {
+    let sweep = app.sweeps.shown.as_ref();
+    if let Some(sweep) = sweep.filter(|sweep| sweep.is_active()) {
         progress(ui, sweep.fraction(), "Sweep progress, in the status bar");
         let text = format!("Sweep: {}", sweep.figures().join(", "));
         link(ui, text, "Show the sweep", Screen::Sweep, actions);
-        return;
-    }
-    let run = app.train.run.as_ref();
-    if let Some(run) = run.filter(|run| run.is_active()) {
+    } else if let Some(run) = app.train.active() {
         progress(ui, run.fraction(), "Run progress, in the status bar");
         let parts: Vec<String> = std::iter::once(run.state()).chain(run.pace()).collect();
         link(ui, parts.join(", "), "Show the run", Screen::Train, actions);
     } else if let Some(job) = app.ctx.jobs.shown() {
-        progress(
-            ui,
-            job.running.progress.fraction,
-            "Job progress, in the status bar",
-        );
+        let running = job.running;
+        let name = "Job progress, in the status bar";
+        progress(ui, running.progress.fraction, name);
         link(ui, job.state(), "Show it", job.screen, actions);
         if job.can_cancel() {
-            let cancel = ui.add_enabled(
-                !job.running.cancelling,
-                Button::new(RichText::new("Cancel").small()).small(),
-            );
-            cancel
+            let cancel = Button::new(RichText::new("Cancel").small()).small();
+            ui.add_enabled(!running.cancelling, cancel)
                 .accessible_name("Cancel the job")
-                .pushes(actions, || Action::CancelJob(job.running.id));
+                .pushes(actions, || Action::CancelJob(running.id));
         }
-    } else if let Some(run) = run {
+    } else if let Some(run) = &app.train.run {
         link(ui, run.state(), "Show the run", Screen::Train, actions);
     } else {
         ui.label(style::hint("No run yet"));
@@ -205,12 +177,8 @@ fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn progress(ui: &mut Ui, fraction: f32, name: &str) {
-    ui.add(
-        style::progress_bar(ui, fraction)
-            .desired_width(120.0)
-            .desired_height(8.0),
-    )
-    .accessible_name(name);
+    let bar = style::progress_bar(ui, fraction).desired_width(120.0);
+    ui.add(bar.desired_height(8.0)).accessible_name(name);
 }
 
 /// A line that leads to the screen of what it is about.

@@ -1,7 +1,7 @@
 //! The self-test, on the Hardware screen and in the wizard: whether each device computes correctly.
 //! The benchmark: starting it, its progress, and its results.
 
-use eframe::egui::{CollapsingHeader, Ui};
+use eframe::egui::{Button, CollapsingHeader, Ui};
 
 use crate::bench::{busy, disturbance, heading, sections, text, workload};
 use crate::protocol::Job;
@@ -10,7 +10,8 @@ use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
-use crate::window::style::{self, icons, table};
+use crate::window::style::icons::{self, Icon};
+use crate::window::style::{self, table};
 use crate::window::{Action, Activity, App, Checked, MachineAction, Pushes as _, RunningJob};
 
 /// Draws a card for the CPU and for every other device that has been tested.
@@ -26,12 +27,12 @@ pub fn self_test(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &mut Vec<Action>) {
     style::full_card(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
-        ui.label(style::hint(if device == DeviceChoice::Cpu {
-            "Self-test".to_owned()
-        } else {
-            format!("Self-test: {}", device.label())
+        ui.label(style::hint(match device {
+            DeviceChoice::Cpu => "Self-test".to_owned(),
+            _ => format!("Self-test: {}", device.label()),
         }));
-        let report = match checked {
+        let mut report = None;
+        match checked {
             Some(Checked::Running) => {
                 ui.horizontal(|ui| {
                     ui.spinner();
@@ -42,35 +43,31 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
             None => {
                 style::strong(ui, "Not run yet");
                 style::weak(ui, ABOUT);
-                None
             }
             Some(Checked::Done(found)) => match &**found {
-                Ok(report) => {
-                    result(ui, report);
-                    Some(report)
+                Ok(found) => {
+                    result(ui, found);
+                    report = Some(found);
                 }
                 Err(problem) => {
-                    let message = problem.message.clone();
-                    verdict(ui, false, &message.what);
-                    style::weak(ui, message.remedy);
-                    None
+                    verdict(ui, false, &problem.message.what);
+                    style::weak(ui, &problem.message.remedy);
                 }
             },
-        };
+        }
         ui.add_space(4.0);
-        let again = if checked.is_none() {
+        let is_first = checked.is_none();
+        let again = if is_first {
             "Run self-test"
         } else {
             "Run again"
         };
-        ui.button(again)
-            .on_hover_text(ABOUT)
+        style::ask(ui, Button::new(again), None, ABOUT)
             .pushes(actions, || MachineAction::CheckDevice(device));
         if let Some(report) = report {
-            let each = CollapsingHeader::new("All checks")
-                .id_salt(device)
-                .default_open(report.failed() > 0);
-            each.show(ui, |ui| table::show(ui, &self_test::sections(report)));
+            let each = CollapsingHeader::new("All checks").id_salt(device);
+            each.default_open(report.failed() > 0)
+                .show(ui, |ui| table::show(ui, &self_test::sections(report)));
         }
     });
 }
@@ -81,9 +78,8 @@ fn result(ui: &mut Ui, report: &self_test::Report) {
     if passed {
         style::weak(ui, PASSED);
     }
-    for reason in
-        Precision::on(report.device).filter_map(|precision| report.passed(precision).err())
-    {
+    let failed = |precision| report.passed(precision).err();
+    for reason in Precision::on(report.device).filter_map(failed) {
         style::note(ui, reason);
     }
 }
@@ -94,26 +90,15 @@ const PASSED: &str = "All operations, gradients, a short training run and recogn
 
 fn verdict(ui: &mut Ui, passed: bool, text: &str) {
     ui.horizontal_top(|ui| {
-        icons::icon(
-            ui,
-            if passed {
-                icons::Icon::Done
-            } else {
-                icons::Icon::Problem
-            },
-        );
+        icons::icon(ui, if passed { Icon::Done } else { Icon::Problem });
         style::strong(ui, text);
     });
 }
 
 pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Benchmark");
-    if let Some(running) = app
-        .ctx
-        .jobs
-        .doing(Activity::Benchmark)
-        .filter(|running| matches!(running.job, Job::Benchmark(_)))
-    {
+    let running = app.ctx.jobs.doing(Activity::Benchmark);
+    if let Some(running) = running.filter(|running| matches!(running.job, Job::Benchmark(_))) {
         progress(ui, running, actions);
         ui.add_space(style::GAP / 2.0);
         table::show(ui, &sections(&running.rows, &[]));
@@ -125,41 +110,37 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     start(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
     if let Some((report, saved)) = &app.machine.benchmark.last {
-        last(ui, report, saved.as_ref(), actions);
-    } else {
-        ui.strong("No benchmark has been run on this machine yet.");
-        ui.weak("Run one to see how fast each network trains here. It takes less than a minute.");
+        return last(ui, report, saved.as_ref(), actions);
     }
+    ui.strong("No benchmark has been run on this machine yet.");
+    ui.weak("Run one to see how fast each network trains here. It takes less than a minute.");
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    const BUSY: &str = "Unavailable while training or another benchmark is running.";
     let busy = app.ctx.is_training() || app.ctx.jobs.doing(Activity::Benchmark).is_some();
+    let why_not = busy.then_some(BUSY);
     ui.horizontal_wrapped(|ui| {
-        let why = "Unavailable while training or another benchmark is running.";
-        let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
-        full.on_hover_text("Takes less than a minute")
-            .on_disabled_hover_text(why)
+        let full = style::primary_button(ui, "Run benchmark");
+        style::ask(ui, full, why_not, "Takes less than a minute")
             .pushes(actions, || MachineAction::Benchmark(Effort::Full));
-        let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
-        quick
-            .on_hover_text("About ten seconds; results are less precise")
-            .on_disabled_hover_text(why)
+        let quick = style::secondary_button("Quick benchmark");
+        let about = "About ten seconds; results are less precise";
+        style::ask(ui, quick, why_not, about)
             .pushes(actions, || MachineAction::Benchmark(Effort::Quick));
         if busy {
-            ui.label(style::hint(why));
+            ui.label(style::hint(BUSY));
         }
     });
 }
 
 fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
-    let what = match (running.cancelling, running.progress.workload) {
+    let progress = &running.progress;
+    let left = remaining(progress.remaining_seconds.unwrap_or_default());
+    let what = match (running.cancelling, progress.workload) {
         (true, _) => "Cancelling…".to_owned(),
         (false, None) => "Starting…".to_owned(),
-        (false, Some(now)) => format!(
-            "{}, {} left",
-            workload(now),
-            remaining(running.progress.remaining_seconds.unwrap_or_default())
-        ),
+        (false, Some(now)) => format!("{}, {left} left", workload(now)),
     };
     ui.horizontal(|ui| {
         let cancel = ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"));
@@ -168,14 +149,12 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
             .pushes(actions, || Action::CancelJob(running.id));
         ui.vertical(|ui| {
             ui.label(what);
-            ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0))
+            ui.add(style::progress_bar(ui, progress.fraction).desired_height(10.0))
                 .accessible_name("Benchmark progress");
-            if running.progress.background_load > BUSY {
-                let sentence = format!(
-                    "{} Figures will not be reliable; better close other programs.",
-                    busy(running.progress.background_load)
-                );
-                style::caution(ui, &sentence);
+            if progress.background_load > BUSY {
+                let busy = busy(progress.background_load);
+                let advice = "Figures will not be reliable; better close other programs.";
+                style::caution(ui, &format!("{busy} {advice}"));
             }
         });
     });
@@ -189,20 +168,13 @@ fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<A
         style::caution(ui, &sentence);
     }
     ui.horizontal_wrapped(|ui| {
-        if ui
-            .button("Copy as text")
-            .on_hover_text("Copy all results as text")
-            .clicked()
-        {
+        let copy = Button::new("Copy as text");
+        if style::ask(ui, copy, None, "Copy all results as text").clicked() {
             ui.copy_text(text(report));
         }
-        if let Some(folder) = saved.and_then(|saved| saved.json.parent())
-            && ui
-                .button("Open folder")
-                .on_hover_text(visible::path(folder))
-                .clicked()
-        {
-            actions.push(Action::OpenFolder(folder.to_owned()));
+        if let Some(folder) = saved.and_then(|saved| saved.json.parent()) {
+            style::ask(ui, Button::new("Open folder"), None, &visible::path(folder))
+                .pushes(actions, || Action::OpenFolder(folder.to_owned()));
         }
     });
     table::show(ui, &sections(&report.rows, &report.disturbed));

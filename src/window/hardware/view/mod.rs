@@ -1,11 +1,8 @@
 //! The Hardware screen: what this machine has, whether it computes correctly, and how fast it is.
 
-mod checks;
-pub mod monitor;
-pub mod other_machine;
-
 use eframe::egui::{
-    Align, FontSelection, Label, Layout, RichText, ScrollArea, TextWrapMode, Ui, WidgetText, vec2,
+    Align, Button, FontSelection, Label, Layout, RichText, ScrollArea, TextWrapMode, Ui,
+    WidgetText, vec2,
 };
 
 use crate::device::HAS_CUDA;
@@ -13,6 +10,10 @@ use crate::hardware::{Line, lines};
 use crate::text::visible;
 use crate::window::shell::help::{self, Topic};
 use crate::window::{Action, App, MachineAction, Pushes as _, style};
+
+mod checks;
+pub mod monitor;
+pub mod other_machine;
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
@@ -87,10 +88,7 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         None => ("Train on another machine…", MachineAction::Ask(None)),
     };
     let why_not = app.ctx.why_not_move();
-    let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
-    button
-        .on_disabled_hover_text(why_not.unwrap_or_default())
-        .pushes(actions, || action);
+    style::ask(ui, style::secondary_button(name), why_not, "").pushes(actions, || action);
 }
 
 /// What was sent to the other machine, if one is in use, and what this machine has.
@@ -117,20 +115,15 @@ pub fn cards(ui: &mut Ui, app: &App) {
         });
         return;
     };
-    let in_a_row = if ui.available_width() < TWO_IN_A_ROW {
-        1
-    } else {
-        2
-    };
+    let is_narrow = ui.available_width() < TWO_IN_A_ROW;
+    let in_a_row = if is_narrow { 1 } else { 2 };
     for row in lines(hardware).chunks(in_a_row) {
         ui.columns(in_a_row, |columns| {
-            let text_height = row
-                .iter()
-                .zip(columns.iter())
-                .map(|(line, ui)| text_height(ui, line))
-                .fold(0.0, f32::max);
+            let heights = row.iter().zip(columns.iter());
+            let heights = heights.map(|(line, ui)| text_height(ui, line));
+            let height = heights.fold(0.0, f32::max);
             for (line, ui) in row.iter().zip(columns) {
-                part_card(ui, line, text_height);
+                part_card(ui, line, height);
             }
         });
     }
@@ -173,11 +166,8 @@ fn texts(line: &Line) -> [RichText; 3] {
 
 /// Draws the card where it matters: in a build with CUDA, on a machine with an NVIDIA GPU.
 pub fn libraries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let has_gpu = app
-        .ctx
-        .hardware
-        .as_ref()
-        .is_some_and(|hardware| !hardware.gpus.is_empty());
+    let hardware = app.ctx.hardware.as_ref();
+    let has_gpu = hardware.is_some_and(|hardware| !hardware.gpus.is_empty());
     if HAS_CUDA && (has_gpu || app.ctx.settings.cuda_folder.is_some()) {
         libraries_card(ui, app, actions);
     }
@@ -188,29 +178,25 @@ pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     style::full_card(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.label(style::hint("NVIDIA libraries"));
-        let place = chosen.map_or_else(
-            || "Standard locations".to_owned(),
-            |folder| visible::path(folder),
-        );
-        style::strong(ui, place);
+        let place = chosen.map(|folder| visible::path(folder));
+        style::strong(ui, place.unwrap_or_else(|| "Standard locations".to_owned()));
         // In a scope of its own, so that a change of text does not move the keyboard focus.
         ui.vertical(|ui| {
             let first = "Searched first, then the standard locations.";
             let usual =
                 "The folders of the system, the CUDA Toolkit and Python packages are searched.";
-            let status = if app.machine.looking_for_cuda {
-                "Searching…"
-            } else {
-                chosen.map_or(usual, |_| first)
-            };
-            style::weak(ui, status);
+            let status = chosen.map_or(usual, |_| first);
+            let searching = app.machine.looking_for_cuda;
+            style::weak(ui, if searching { "Searching…" } else { status });
         });
         ui.add_space(4.0);
         ui.horizontal_wrapped(|ui| {
             let about = "The folder that contains libcublas, libcublasLt and libcurand, if they are not in a standard location";
-            ui.button("Choose a folder…").on_hover_text(about).pushes(actions, || MachineAction::ChooseCudaFolder);
-            if chosen.is_some() && ui.button("Use standard locations").clicked() {
-                actions.push(Action::Machine(MachineAction::UseCudaFolder(None)));
+            style::ask(ui, Button::new("Choose a folder…"), None, about)
+                .pushes(actions, || MachineAction::ChooseCudaFolder);
+            if chosen.is_some() {
+                ui.button("Use standard locations")
+                    .pushes(actions, || MachineAction::UseCudaFolder(None));
             }
         });
     });

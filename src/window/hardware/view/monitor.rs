@@ -4,8 +4,7 @@
 use std::collections::VecDeque;
 
 use eframe::egui::{
-    Align2, FontSelection, Mesh, Rect, RichText, Role, ScrollArea, Sense, Stroke, TextStyle, Ui,
-    WidgetText, pos2, vec2,
+    Align2, Mesh, Rect, RichText, Role, ScrollArea, Sense, Stroke, TextStyle, Ui, pos2, vec2,
 };
 
 use crate::hardware::{Gpu, LoadSample};
@@ -42,45 +41,41 @@ const TEXT_GAP: f32 = 8.0;
 
 fn tile(ui: &mut Ui, figure: &Figure) {
     let palette = style::palette(ui);
-    let measured = |text: RichText| {
-        WidgetText::from(text)
-            .into_galley(ui, None, f32::INFINITY, FontSelection::Default)
-            .size()
-            .x
-    };
-    let text =
-        measured(RichText::new(figure.widest).strong()).max(measured(style::hint(&figure.name)));
+    let widest = style::text_size(ui, RichText::new(figure.widest).strong());
+    let text = widest
+        .x
+        .max(style::text_size(ui, style::hint(&figure.name)).x);
     let has_curve = !figure.curve.is_empty();
     let width = text + if has_curve { TEXT_GAP + CURVE } else { 0.0 };
     let (rect, response) = ui.allocate_exact_size(vec2(width.ceil(), HEIGHT), Sense::hover());
-    let (small, body) = (
-        TextStyle::Small.resolve(ui.style()),
-        TextStyle::Body.resolve(ui.style()),
-    );
     let painter = ui.painter();
-    painter.text(
+    let write = |at, anchor, text: &str, font: TextStyle, color| {
+        painter.text(at, anchor, text, font.resolve(ui.style()), color);
+    };
+    let (name, value) = (&figure.name, &figure.value);
+    let strong = ui.visuals().strong_text_color();
+    write(
         rect.left_top(),
         Align2::LEFT_TOP,
-        &figure.name,
-        small,
+        name,
+        TextStyle::Small,
         palette.faded,
     );
-    painter.text(
+    write(
         rect.left_bottom(),
         Align2::LEFT_BOTTOM,
-        &figure.value,
-        body,
-        ui.visuals().strong_text_color(),
+        value,
+        TextStyle::Body,
+        strong,
     );
     if has_curve {
-        let place = Rect::from_min_max(
-            pos2(rect.right() - CURVE, rect.top() + 3.0),
-            rect.right_bottom() - vec2(0.0, 3.0),
-        );
+        let place = rect
+            .with_min_x(rect.right() - CURVE)
+            .shrink2(vec2(0.0, 3.0));
         curve(ui, place, &figure.curve);
     }
-    let label = format!("{}, current value", figure.name);
-    style::describe(&response, Role::Meter, &label, &figure.value);
+    let label = format!("{name}, current value");
+    style::describe(&response, Role::Meter, &label, value);
     response.on_hover_text(&figure.about);
 }
 
@@ -89,18 +84,16 @@ fn curve(ui: &Ui, place: Rect, shares: &[f32]) {
     let palette = style::palette(ui);
     let painter = ui.painter();
     painter.rect_filled(place, 3.0, palette.groove);
-    let points: Vec<_> = shares
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(age, share)| {
-            pos2(
-                place.right() - age as f32 * STEP,
-                place.bottom() - 1.0 - share.clamp(0.0, 1.0) * (place.height() - 2.0),
-            )
-        })
-        .take_while(|point| point.x >= place.left() - 0.5)
-        .collect();
+    let at = |(age, share): (usize, &f32)| {
+        let height = share.clamp(0.0, 1.0) * (place.height() - 2.0);
+        pos2(
+            place.right() - age as f32 * STEP,
+            place.bottom() - 1.0 - height,
+        )
+    };
+    let newest_first = shares.iter().rev().enumerate().map(at);
+    let shown = newest_first.take_while(|point| point.x >= place.left() - 0.5);
+    let points: Vec<_> = shown.collect();
     let mut ground = Mesh::default();
     for (number, point) in (0..).map(|pair| 2 * pair).zip(&points) {
         let tint = palette.machine.gamma_multiply(0.25);
@@ -112,13 +105,10 @@ fn curve(ui: &Ui, place: Rect, shares: &[f32]) {
         }
     }
     painter.add(ground);
-    match points.as_slice() {
-        [only] => {
-            painter.circle_filled(*only - vec2(1.5, 0.0), 1.5, palette.machine);
-        }
-        _ => {
-            painter.line(points, Stroke::new(1.5, palette.machine));
-        }
+    if let [only] = points.as_slice() {
+        painter.circle_filled(*only - vec2(1.5, 0.0), 1.5, palette.machine);
+    } else {
+        painter.line(points, Stroke::new(1.5, palette.machine));
     }
 }
 
@@ -151,127 +141,123 @@ fn figures_of(readings: &VecDeque<LoadSample>) -> Vec<Figure> {
     ];
     let gpus = now.map_or(&[][..], |now| now.gpus.as_slice());
     for (index, gpu) in gpus.iter().enumerate() {
-        let name = if gpus.len() == 1 {
-            "GPU".to_owned()
-        } else {
-            format!("GPU {}", index + 1)
+        let name = match gpus.len() {
+            1 => "GPU".to_owned(),
+            _ => format!("GPU {}", index + 1),
         };
-        let past: Vec<&Gpu> = readings
+        let past = readings
             .iter()
-            .filter_map(|reading| reading.gpus.get(index))
-            .collect();
-        figures.extend(of_gpu(&name, gpu, &past));
+            .filter_map(|reading| reading.gpus.get(index));
+        figures.extend(of_gpu(&name, gpu, &past.collect::<Vec<_>>()));
     }
     figures
 }
 
 fn cpu(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
     let curve: Vec<f32> = readings.iter().map(|reading| reading.processor).collect();
+    let between = between(&curve, |value| share(*value));
     Figure {
         name: "CPU".to_owned(),
         value: now.map_or_else(unknown, |now| share(now.processor)),
-        about: format!(
-            "Utilisation of all cores together, by all programs.{}",
-            between(&curve, |value| share(*value))
-        ),
+        about: format!("Utilisation of all cores together, by all programs.{between}"),
         curve,
         widest: "100 %",
     }
 }
 
 fn inkling_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
-    let past: Vec<u64> = readings
-        .iter()
-        .filter_map(|reading| reading.process_memory)
-        .collect();
+    let past = readings.iter().filter_map(|reading| reading.process_memory);
+    let past: Vec<u64> = past.collect();
     // There is no natural maximum: the scale ends a little above the highest sample.
     let top = past.iter().max().map_or(1.0, |&most| most as f32 * 1.25);
+    let now = now.and_then(|now| now.process_memory);
+    let between = between(&past, |&bytes| memory(bytes));
     Figure {
         name: "Inkling's memory".to_owned(),
-        value: now
-            .and_then(|now| now.process_memory)
-            .map_or_else(unknown, memory),
-        about: format!(
-            "Memory used by Inkling, including its engine.{}",
-            between(&past, |&bytes| memory(bytes))
-        ),
+        value: now.map_or_else(unknown, memory),
+        about: format!("Memory used by Inkling, including its engine.{between}"),
         curve: past.iter().map(|&bytes| bytes as f32 / top).collect(),
         widest: "999 MiB",
     }
 }
 
 fn free_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
-    let past: Vec<u64> = readings
-        .iter()
-        .map(|reading| reading.memory_available)
-        .collect();
+    let past = readings.iter().map(|reading| reading.memory_available);
+    let past: Vec<u64> = past.collect();
     let total = now.map_or(1, |now| now.memory_total.max(1));
-    let low = if now.is_some_and(|now| now.memory_available < LOW_MEMORY) {
-        ", low"
-    } else {
-        ""
-    };
+    let value = now.map_or_else(unknown, |now| {
+        let is_low = now.memory_available < LOW_MEMORY;
+        memory(now.memory_available) + if is_low { ", low" } else { "" }
+    });
+    let (between, all) = (between(&past, |&bytes| memory(bytes)), memory(total));
+    let share = |&bytes: &u64| bytes as f32 / total as f32;
     Figure {
         name: "Free memory".to_owned(),
-        value: now.map_or_else(unknown, |now| {
-            format!("{}{low}", memory(now.memory_available))
-        }),
+        value,
         about: format!(
-            "Memory available to programs, of {} in this machine. Training takes about 300 MiB.{}",
-            memory(total),
-            between(&past, |&bytes| memory(bytes))
+            "Memory available to programs, of {all} in this machine. Training takes about 300 MiB.{between}"
         ),
-        curve: past
-            .iter()
-            .map(|&bytes| bytes as f32 / total as f32)
-            .collect(),
+        curve: past.iter().map(share).collect(),
         widest: "599 MiB, low",
     }
 }
 
 fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
     let used = |gpu: &Gpu| gpu.memory_total.saturating_sub(gpu.memory_free);
-    let busy: Vec<f32> = past.iter().filter_map(|gpu| gpu.utilization).collect();
-    let taken: Vec<u64> = past.iter().map(|gpu| used(gpu)).collect();
     let total = gpu.memory_total.max(1) as f32;
-    let thermal = [
-        gpu.temperature.map(|degrees| format!("{degrees} °C")),
-        gpu.power.map(|watts| format!("{watts:.0} W")),
-    ];
-    let mut figures = vec![Figure {
-        name: format!("{name} memory"),
-        value: format!("{} of {}", memory(used(gpu)), memory(gpu.memory_total)),
-        about: format!(
-            "Memory of the {} in use by all programs.{}",
-            gpu.name,
-            between(&taken, |&bytes| memory(bytes))
-        ),
-        curve: taken.iter().map(|&bytes| bytes as f32 / total).collect(),
-        widest: "139.9 GiB of 139.9 GiB",
-    }];
+    let figure = |name: String, value: String, about: String, curve: Vec<f32>, widest| Figure {
+        name,
+        value,
+        about,
+        curve,
+        widest,
+    };
+    let mut figures = Vec::new();
     // Not every GPU reports utilisation or temperature.
     if let Some(utilization) = gpu.utilization {
-        let busy = Figure {
-            name: name.to_owned(),
-            value: share(utilization),
-            about: format!(
-                "Utilisation of the {}, by all programs.{}",
-                gpu.name,
-                between(&busy, |value| share(*value))
-            ),
-            curve: busy,
-            widest: "100 %",
-        };
-        figures.insert(0, busy);
+        let busy: Vec<f32> = past.iter().filter_map(|gpu| gpu.utilization).collect();
+        let between = between(&busy, |value| share(*value));
+        let about = format!("Utilisation of the {}, by all programs.{between}", gpu.name);
+        figures.push(figure(
+            name.to_owned(),
+            share(utilization),
+            about,
+            busy,
+            "100 %",
+        ));
     }
-    if thermal.iter().any(Option::is_some) {
-        figures.push(Figure {
-            name: format!("{name} temperature, power"),
-            value: thermal.into_iter().flatten().collect::<Vec<_>>().join(", "),
-            about: format!("Temperature and power draw of the {}. It lowers its clock speed before it gets too hot.", gpu.name),
-            curve: Vec::new(),
-            widest: "100 °C, 1000 W",
-        });
+    let taken: Vec<u64> = past.iter().map(|gpu| used(gpu)).collect();
+    let value = format!("{} of {}", memory(used(gpu)), memory(gpu.memory_total));
+    let between = between(&taken, |&bytes| memory(bytes));
+    let about = format!(
+        "Memory of the {} in use by all programs.{between}",
+        gpu.name
+    );
+    let curve = taken.iter().map(|&bytes| bytes as f32 / total).collect();
+    let memory_name = format!("{name} memory");
+    figures.push(figure(
+        memory_name,
+        value,
+        about,
+        curve,
+        "139.9 GiB of 139.9 GiB",
+    ));
+    let degrees = gpu.temperature.map(|degrees| format!("{degrees} °C"));
+    let watts = gpu.power.map(|watts| format!("{watts:.0} W"));
+    let thermal: Vec<String> = [degrees, watts].into_iter().flatten().collect();
+    if !thermal.is_empty() {
+        let about = format!(
+            "Temperature and power draw of the {}. It lowers its clock speed before it gets too hot.",
+            gpu.name
+        );
+        let name = format!("{name} temperature, power");
+        figures.push(figure(
+            name,
+            thermal.join(", "),
+            about,
+            Vec::new(),
+            "100 °C, 1000 W",
+        ));
     }
     figures
 }
@@ -290,9 +276,6 @@ fn between<T: PartialOrd>(values: &[T], word: impl Fn(&T) -> String) -> String {
     let (Some(least), Some(most)) = (values.iter().min_by(less), values.iter().max_by(less)) else {
         return String::new();
     };
-    format!(
-        " In the last two minutes: {} to {}.",
-        word(least),
-        word(most)
-    )
+    let (least, most) = (word(least), word(most));
+    format!(" In the last two minutes: {least} to {most}.")
 }

@@ -85,15 +85,11 @@ fn state(ui: &mut Ui, state: &ReachState) {
         ReachState::Connecting(host) => {
             ui.horizontal(|ui| {
                 ui.spinner();
-                ui.label(format!(
-                    "Connecting to {} and running its self-test…",
-                    host.name()
-                ));
+                let host = host.name();
+                ui.label(format!("Connecting to {host} and running its self-test…"));
             });
         }
-        ReachState::Failed(message) => {
-            style::invalid(ui, &message.to_string());
-        }
+        ReachState::Failed(message) => _ = style::invalid(ui, &message.to_string()),
         ReachState::Reached(machine) => facts(ui, machine),
     }
 }
@@ -123,21 +119,20 @@ pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     };
     let host = visible::label(&question.host);
     let answer = |may_send| Action::Machine(MachineAction::AnswerSending(may_send));
+    let is_loaded = app.my_digits.is_loaded();
     let modal = style::dialog(ui, "sending-question", QUESTION_WIDTH, |ui| {
-        ui.add(Label::new(RichText::new(format!("Send My digits to {host}?")).heading()).wrap());
+        let title = RichText::new(format!("Send My digits to {host}?"));
+        ui.add(Label::new(title.heading()).wrap());
         ui.add_space(style::GAP / 2.0);
-        let drawings = app.my_digits.drawings().len() as u64;
-        let what = if app.my_digits.is_loaded() {
-            format!("your {}", count(drawings, "drawing"))
+        let drawings = count(app.my_digits.drawings().len() as u64, "drawing");
+        let what = if is_loaded {
+            drawings
         } else {
-            "your drawings".to_owned()
+            "drawings".to_owned()
         };
-        ui.add(
-            Label::new(format!(
-                "To train there, {host} needs {what}, as small images with their labels."
-            ))
-            .wrap(),
-        );
+        let what =
+            format!("To train there, {host} needs your {what}, as small images with their labels.");
+        ui.add(Label::new(what).wrap());
         ui.add_space(style::GAP / 2.0);
         let stay = format!(
             "They are stored there for your account alone, until {KEPT_DAYS} days after they were last used. Your answer is remembered for \
@@ -146,7 +141,7 @@ pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         style::weak(ui, stay);
         ui.add_space(style::GAP);
         ui.horizontal(|ui| {
-            ui.add_enabled(app.my_digits.is_loaded(), style::primary_button(ui, "Send"))
+            ui.add_enabled(is_loaded, style::primary_button(ui, "Send"))
                 .pushes(actions, || answer(true));
             ui.add(style::secondary_button("Cancel")).clicked()
         })
@@ -159,28 +154,24 @@ pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Draws the card of the machine with this name.
 pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
+    let sent = &app.machine.sent;
     style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             ui.label(style::hint(format!("Sent to {}", visible::label(host))));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if app.machine.sent.is_busy {
+                if sent.is_busy {
                     ui.spinner();
-                } else if ui.button("Refresh").clicked() {
-                    actions.push(Action::Machine(MachineAction::ListSent));
+                } else {
+                    ui.button("Refresh")
+                        .pushes(actions, || MachineAction::ListSent);
                 }
             });
         });
-        match &app.machine.sent.bundles {
-            _ if app.machine.sent.failure.is_some() => {
-                app.machine
-                    .sent
-                    .failure
-                    .iter()
-                    .for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
-            }
-            None => _ = ui.weak("Asking what is there…"),
-            Some(bundles) if bundles.is_empty() => _ = ui.strong("Nothing"),
-            Some(bundles) => {
+        match (&sent.failure, &sent.bundles) {
+            (Some(failure), _) => _ = style::invalid(ui, &failure.to_string()),
+            (None, None) => _ = ui.weak("Asking what is there…"),
+            (None, Some(bundles)) if bundles.is_empty() => _ = ui.strong("Nothing"),
+            (None, Some(bundles)) => {
                 for bundle in bundles {
                     sent_row(ui, app, bundle, actions);
                 }
@@ -197,28 +188,23 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
 
 /// What it is, how large, and when it was last used, with the button to delete it.
 fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<Action>) {
+    let (why_not, used) = if bundle.in_use {
+        (Some("In use by a run"), "in use".to_owned())
+    } else {
+        let why_not = app.machine.sent.is_busy.then_some("Asking the machine…");
+        (
+            why_not,
+            format!("last used {}", local_time(&bundle.last_used)),
+        )
+    };
     ui.horizontal_top(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-            let button = ui.add_enabled(
-                !bundle.in_use && !app.machine.sent.is_busy,
-                Button::new("Delete"),
-            );
-            let button = button.on_hover_text("It is sent again if a run needs it");
-            button
-                .on_disabled_hover_text(if bundle.in_use {
-                    "In use by a run"
-                } else {
-                    "Asking the machine…"
-                })
+            let about = "It is sent again if a run needs it";
+            style::ask(ui, Button::new("Delete"), why_not, about)
                 .pushes(actions, || MachineAction::DeleteSent(bundle.id.clone()));
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 style::strong(ui, &bundle.what);
-                let used = if bundle.in_use {
-                    "in use".to_owned()
-                } else {
-                    format!("last used {}", local_time(&bundle.last_used))
-                };
                 style::weak(ui, format!("{}, {used}", file_size(bundle.bytes)));
             });
         });

@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     if let Some(sweep) = &app.sweeps.shown {
         progress(ui, app, sweep, actions);
         ui.add_space(style::GAP / 2.0);
-        trials(ui, sweep, &mut view.part, &mut view.order, actions);
+        trials(ui, sweep, view, actions);
         return;
     }
     ui.horizontal(|ui| {
@@ -45,12 +45,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width() - 8.0);
             // What can be resumed should be seen without scrolling.
-            let resumable = app
-                .sweeps
-                .listed
-                .iter()
-                .flatten()
-                .any(SweepEntry::is_resumable);
+            let mut listed = app.sweeps.listed.iter().flatten();
+            let resumable = listed.any(SweepEntry::is_resumable);
             if resumable {
                 set_up::stored(ui, app, actions);
                 ui.add_space(style::GAP);
@@ -85,28 +81,22 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
 /// Trials more that a sweep that is complete can go on for.
 const MORE: u32 = 10;
 
-pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
+fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.heading("Sweep");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Sweep);
-            let back = ui.add_enabled(!sweep.is_active(), Button::new("All sweeps"));
             let about = "Go back to setting one up, and to the earlier ones";
-            back.on_hover_text(about)
-                .on_disabled_hover_text("Available once the sweep has ended or is paused")
+            let busy = "Available once the sweep has ended or is paused";
+            let why_not = sweep.is_active().then_some(busy);
+            style::ask(ui, Button::new("All sweeps"), why_not, about)
                 .pushes(actions, || SweepAction::Close);
-            ui.button("Save table…")
-                .on_hover_text("Writes all trials to a CSV file")
+            let about = "Writes all trials to a CSV file";
+            style::ask(ui, Button::new("Save table…"), None, about)
                 .pushes(actions, || SweepAction::SaveTable);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(
-                    Label::new(
-                        RichText::new(sweep.definition.base.title())
-                            .size(17.0)
-                            .strong(),
-                    )
-                    .truncate(),
-                );
+                let title = RichText::new(sweep.definition.base.title()).size(17.0);
+                ui.add(Label::new(title.strong()).truncate());
             });
         });
     });
@@ -135,27 +125,15 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
     }
     let Some(folder) = &sweep.folder else { return };
     let why_not = app.ctx.why_not_sweep();
-    let reason = why_not.unwrap_or_default();
     if sweep.phase == SweepPhase::Complete {
         let is_exhausted = sweep.definition.is_exhausted(sweep.trials.len());
-        let reason = if is_exhausted {
-            "Every combination of these values has been tried"
-        } else {
-            reason
-        };
-        let more = ui.add_enabled(
-            why_not.is_none() && !is_exhausted,
-            style::secondary_button(format!("{MORE} more trials")),
-        );
-        more.on_hover_text("Goes on from the trials so far")
-            .on_disabled_hover_text(reason)
+        let exhausted = is_exhausted.then_some("Every combination of these values has been tried");
+        let more = style::secondary_button(format!("{MORE} more trials"));
+        let about = "Goes on from the trials so far";
+        style::ask(ui, more, exhausted.or(why_not), about)
             .pushes(actions, || SweepAction::Extend(folder.clone(), MORE));
     } else {
-        let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
-        resume
-            .on_hover_text("Trials that were cut short begin again")
-            .on_disabled_hover_text(reason)
-            .pushes(actions, || SweepAction::Resume(folder.clone()));
+        set_up::resume(ui, why_not).pushes(actions, || SweepAction::Resume(folder.clone()));
     }
 }
 
@@ -166,40 +144,39 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
     ui.horizontal_wrapped(|ui| match shown {
         None => drop(ui.label(style::hint("No trial has trained to its end yet."))),
         Some(trial) => {
-            let which = if selected.is_some() {
-                format!("Trial {}", trial.number)
-            } else {
-                "Best".to_owned()
-            };
-            let accuracy = trial
-                .accuracy()
-                .map(|accuracy| format!(": {} validation accuracy", percent(accuracy, 2)));
-            ui.strong(format!("{which}{}", accuracy.unwrap_or_default()));
+            let which = selected.map(|trial| format!("Trial {}", trial.number));
+            let accuracy = trial.accuracy().map(|accuracy| percent(accuracy, 2));
+            let accuracy = accuracy.map(|accuracy| format!(": {accuracy} validation accuracy"));
+            let which = which.unwrap_or_else(|| "Best".to_owned());
+            ui.strong(which + &accuracy.unwrap_or_default());
             ui.label(format!("with {}", sweep.values(trial)));
         }
     });
     ui.horizontal_wrapped(|ui| {
         let text = "Use these settings";
-        let primary = sweep.phase == SweepPhase::Complete;
-        let button = if primary { style::primary_button(ui, text) } else { style::secondary_button(text) };
-        let used = ui.add_enabled(shown.is_some(), button).on_hover_text("Puts them into the run panel and goes to Train");
-        if used.clicked() {
-            actions.extend(shown.map(|trial| Action::Sweep(SweepAction::Use(trial.number))));
+        let button = match sweep.phase {
+            SweepPhase::Complete => style::primary_button(ui, text),
+            _ => style::secondary_button(text),
+        };
+        let used = ui.add_enabled(shown.is_some(), button);
+        if used.on_hover_text("Puts them into the run panel and goes to Train").clicked() {
+            actions.extend(shown.map(|trial| SweepAction::Use(trial.number).into()));
         }
         if let Some((trial, tested)) = &sweep.tested {
             let data = sweep.definition.base.data.tested().label();
             let named = |accuracy| format!("Test accuracy on {data}: {}", percent(accuracy, 2));
-            let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
-            ui.strong(accuracy);
+            let accuracy = tested.test_accuracy.map(named);
+            ui.strong(accuracy.unwrap_or_else(|| "The data has no test images".to_owned()));
             ui.label(format!("with the settings of trial {trial}"));
-            ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || ModelsAction::ShowModel(tested.run.clone()));
+            ui.link("Show the model")
+                .on_hover_text(visible::path(&tested.run))
+                .pushes(actions, || ModelsAction::ShowModel(tested.run.clone()));
             return;
         }
-        let why_not = app.sweeps.why_not_test_best(&app.ctx);
-        let test = ui.add_enabled(why_not.is_none(), style::secondary_button("Train the best and read its test accuracy"));
-        let about =
-            "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
-        test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || SweepAction::Test);
+        let about = "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
+        let test = style::secondary_button("Train the best and read its test accuracy");
+        style::ask(ui, test, app.sweeps.why_not_test_best(&app.ctx), about)
+            .pushes(actions, || SweepAction::Test);
     });
 }
 
@@ -221,19 +198,11 @@ pub enum Part {
 }
 
 /// Draws them in what is left of the screen.
-pub fn trials(
-    ui: &mut Ui,
-    sweep: &SweepView,
-    part: &mut Part,
-    order: &mut table::Order,
-    actions: &mut Vec<Action>,
-) {
+fn trials(ui: &mut Ui, sweep: &SweepView, view: &mut SweepScreen, actions: &mut Vec<Action>) {
+    let SweepScreen { part, order } = view;
     if sweep.trials.is_empty() {
-        return style::empty_state(
-            ui,
-            "The first trials are being started",
-            "Each trial will be a line here, and a point in the plots.",
-        );
+        let body = "Each trial will be a line here, and a point in the plots.";
+        return style::empty_state(ui, "The first trials are being started", body);
     }
     let size = ui.available_size();
     if size.x >= ALL_AT_ONCE.x && size.y >= ALL_AT_ONCE.y {
@@ -248,50 +217,39 @@ pub fn trials(
             style::choose(ui, part, which, name);
         }
     });
-    let height = ui.available_height();
+    let half = vec2(
+        ui.available_width() / 2.0 - style::GAP,
+        ui.available_height(),
+    );
     match part {
         Part::Table => table::show(ui, sweep, order, actions),
         Part::Progress => {
-            let half = ui.available_width() / 2.0 - style::GAP;
             ui.horizontal_top(|ui| {
-                column(ui, vec2(half, height), |ui| plots::best_so_far(ui, sweep));
+                style::wide_column(ui, half, |ui| plots::best_so_far(ui, sweep));
                 ui.add_space(style::GAP);
-                column(ui, vec2(half, height), |ui| plots::importance(ui, sweep));
+                style::wide_column(ui, half, |ui| plots::importance(ui, sweep));
             });
         }
         Part::Parallel => parallel::show(ui, sweep, actions),
     }
 }
 
-fn column(ui: &mut Ui, size: Vec2, show: impl FnOnce(&mut Ui)) {
-    style::column(ui, size, |ui| {
-        ui.set_width(size.x);
-        show(ui);
-    });
-}
-
 /// The table above the parallel coordinates, and the best so far above the importance.
 fn quarters(ui: &mut Ui, sweep: &SweepView, order: &mut table::Order, actions: &mut Vec<Action>) {
     let area = ui.available_rect_before_wrap();
     let (left, right) = area.split_left_right_at_fraction(LEFT);
-    for (index, column) in [left.with_max_x(left.right() - style::GAP), right]
-        .into_iter()
-        .enumerate()
-    {
+    let columns = [left.with_max_x(left.right() - style::GAP), right];
+    for (index, column) in columns.into_iter().enumerate() {
         let (top, bottom) = column.split_top_bottom_at_fraction(TOP);
-        for (row, place) in [top.with_max_y(top.bottom() - style::GAP), bottom]
-            .into_iter()
-            .enumerate()
-        {
-            ui.scope_builder(
-                UiBuilder::new().id_salt((index, row)).max_rect(place),
-                |ui| match (index, row) {
-                    (0, 0) => table::show(ui, sweep, order, actions),
-                    (0, _) => parallel::show(ui, sweep, actions),
-                    (_, 0) => plots::best_so_far(ui, sweep),
-                    _ => plots::importance(ui, sweep),
-                },
-            );
+        let rows = [top.with_max_y(top.bottom() - style::GAP), bottom];
+        for (row, place) in rows.into_iter().enumerate() {
+            let place = UiBuilder::new().id_salt((index, row)).max_rect(place);
+            ui.scope_builder(place, |ui| match (index, row) {
+                (0, 0) => table::show(ui, sweep, order, actions),
+                (0, _) => parallel::show(ui, sweep, actions),
+                (_, 0) => plots::best_so_far(ui, sweep),
+                _ => plots::importance(ui, sweep),
+            });
         }
     }
     ui.advance_cursor_after_rect(area);

@@ -2,7 +2,7 @@
 //! sweeps: those that were interrupted first, to be resumed.
 
 use eframe::egui::containers::menu::MenuButton;
-use eframe::egui::{Align, Button, Layout, TextEdit, Ui, vec2};
+use eframe::egui::{Align, Button, Layout, Response, TextEdit, Ui, vec2};
 
 use crate::problem::Explain;
 use crate::run_config::{Kind, Setting};
@@ -11,7 +11,8 @@ use crate::text::format::{count, percent};
 use crate::text::visible;
 use crate::window::shell::shortcuts;
 use crate::window::{
-    Action, App, Pushes as _, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem, style,
+    Action, App, Pushes as _, Screen, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem,
+    style,
 };
 
 /// The width of the fields for the budget, in points.
@@ -44,19 +45,19 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn base(ui: &mut Ui, app: &App, definition: &Definition, actions: &mut Vec<Action>) {
     style::section(ui, "All trials");
     let base = &definition.base;
-    let mut facts = vec![base.title(), count(base.epochs.into(), "epoch")];
-    facts.extend(
-        app.expected_time(base)
-            .map(|time| format!("about {time} each when alone")),
-    );
+    let time = app.expected_time(base);
+    let time = time.map_or_else(String::new, |time| {
+        format!(", about {time} each when alone")
+    });
+    let epochs = count(base.epochs.into(), "epoch");
     ui.horizontal_wrapped(|ui| {
+        let title = base.title();
         ui.label(format!(
-            "{}; everything else as under Train.",
-            facts.join(", ")
+            "{title}, {epochs}{time}; everything else as under Train."
         ));
         ui.link("Change")
             .on_hover_text("Go to the settings under Train")
-            .pushes(actions, || Action::Show(crate::window::Screen::Train));
+            .pushes(actions, || Action::Show(Screen::Train));
     });
 }
 
@@ -98,8 +99,7 @@ fn varying(
 }
 
 fn method(ui: &mut Ui, form: &mut SweepForm) {
-    style::section(ui, "How settings are chosen");
-    for (sampler, name, about) in [
+    const SAMPLERS: [(SamplerKind, &str, &str); 3] = [
         (
             SamplerKind::Tpe,
             "Learn from the trials so far",
@@ -115,11 +115,11 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
             "Every combination",
             "A grid: for a few values of one or two settings.",
         ),
-    ] {
+    ];
+    style::section(ui, "How settings are chosen");
+    for (sampler, name, about) in SAMPLERS {
         ui.horizontal_wrapped(|ui| {
-            if ui.radio(form.sampler == sampler, name).clicked() {
-                form.sampler = sampler;
-            }
+            ui.radio_value(&mut form.sampler, sampler, name);
             ui.label(style::hint(about));
         });
     }
@@ -137,26 +137,15 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
 fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: &[SweepProblem]) {
     style::section(ui, "For how long");
     let number = |ui: &mut Ui, text: &mut String, empty: &str, name: &str| {
-        ui.add(
-            TextEdit::singleline(text)
-                .hint_text(empty)
-                .desired_width(NUMBER)
-                .char_limit(10),
-        )
-        .accessible_name(name);
+        let field = TextEdit::singleline(text).hint_text(empty);
+        ui.add(field.desired_width(NUMBER).char_limit(10))
+            .accessible_name(name);
     };
     ui.horizontal_wrapped(|ui| {
         ui.label("At most");
-        number(
-            ui,
-            &mut form.trials,
-            if form.sampler == SamplerKind::Grid {
-                "all"
-            } else {
-                "any"
-            },
-            "Trials",
-        );
+        let is_grid = form.sampler == SamplerKind::Grid;
+        let empty = if is_grid { "all" } else { "any" };
+        number(ui, &mut form.trials, empty, "Trials");
         ui.label("trials, and at most");
         number(ui, &mut form.minutes, "any", "Minutes");
         ui.label("minutes");
@@ -164,12 +153,8 @@ fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: 
     below(ui, SweepField::Trials, problems);
     below(ui, SweepField::Minutes, problems);
     ui.horizontal_wrapped(|ui| {
-        number(
-            ui,
-            &mut form.at_once,
-            &definition.at_once.to_string(),
-            "Trials at once",
-        );
+        let usual = definition.at_once.to_string();
+        number(ui, &mut form.at_once, &usual, "Trials at once");
         ui.label("trials at once").on_hover_text(
             "Threads are divided among them. Small networks are searched faster several at once",
         );
@@ -187,14 +172,24 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
     ui.add_space(style::GAP / 2.0);
     let why_not = app.ctx.why_not_sweep();
     let enabled = why_not.is_none() && problems.is_empty();
-    let button = ui.add_enabled(enabled, style::primary_button(ui, "Start the sweep"));
     let keys = ui.ctx().format_shortcut(&shortcuts::START);
-    button
+    ui.add_enabled(enabled, style::primary_button(ui, "Start the sweep"))
         .on_hover_text(keys)
         .pushes(actions, || SweepAction::Start);
     if let Some(reason) = why_not {
         style::note(ui, format!("{reason}."));
     }
+}
+
+/// The button that resumes a sweep.
+pub fn resume(ui: &mut Ui, why_not: Option<&str>) -> Response {
+    let button = style::primary_button(ui, "Resume");
+    style::ask(
+        ui,
+        button,
+        why_not,
+        "Trials that were cut short begin again",
+    )
 }
 
 /// The width of the settings' names and of a number, in points.
@@ -204,7 +199,7 @@ const VALUE: f32 = 84.0;
 const REMOVE: f32 = 32.0;
 
 /// Draws it; true when it is to be removed.
-pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
+fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
     let label = row.setting.row().label;
     let height = ui.spacing().interact_size.y;
     ui.horizontal_top(|ui| {
@@ -213,28 +208,20 @@ pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
             ui.label(label);
         });
         let width = ui.available_width() - REMOVE - ui.spacing().item_spacing.x;
-        ui.allocate_ui_with_layout(
-            vec2(width, height),
-            Layout::left_to_right(Align::Center).with_main_wrap(true),
-            |ui| {
-                ui.set_min_width(width);
-                match (row.setting.row().kind, row.setting) {
-                    (Kind::Choice | Kind::Switch, _) => names(ui, row),
-                    (Kind::Real | Kind::Whole, _) => numbers(ui, row),
-                    (Kind::Text, Setting::Layers) => {
-                        let about = "With commas between them, such as 32C3-MP2, 32C3-MP2-128";
-                        values(ui, row, about);
-                    }
-                    (Kind::Text, _) => {
-                        values(ui, row, "With commas between them, such as 64, 128, 128-64");
-                    }
-                }
-            },
-        );
-        let remove = ui
-            .add_sized(vec2(REMOVE, height), style::small_button("×"))
-            .on_hover_text("Do not vary it");
-        remove.accessible_name(format!("Remove {label}")).clicked()
+        let wrapped = Layout::left_to_right(Align::Center).with_main_wrap(true);
+        ui.allocate_ui_with_layout(vec2(width, height), wrapped, |ui| {
+            ui.set_min_width(width);
+            match (row.setting.row().kind, row.setting) {
+                (Kind::Choice | Kind::Switch, _) => names(ui, row),
+                (Kind::Real | Kind::Whole, _) => numbers(ui, row),
+                (Kind::Text, Setting::Layers) => values(ui, row, "32C3-MP2, 32C3-MP2-128"),
+                (Kind::Text, _) => values(ui, row, "64, 128, 128-64"),
+            }
+        });
+        ui.add_sized(vec2(REMOVE, height), style::small_button("×"))
+            .on_hover_text("Do not vary it")
+            .accessible_name(format!("Remove {label}"))
+            .clicked()
     })
     .inner
 }
@@ -248,44 +235,36 @@ fn names(ui: &mut Ui, row: &mut SettingRow) {
     }
 }
 
-fn values(ui: &mut Ui, row: &mut SettingRow, about: &str) {
-    let field = TextEdit::singleline(&mut row.values)
-        .desired_width(2.0 * VALUE)
-        .char_limit(200);
-    ui.add(field)
-        .on_hover_text(about)
+fn values(ui: &mut Ui, row: &mut SettingRow, example: &str) {
+    let field = TextEdit::singleline(&mut row.values);
+    ui.add(field.desired_width(2.0 * VALUE).char_limit(200))
+        .on_hover_text(format!("With commas between them, such as {example}"))
         .accessible_name(format!("{}: values", row.setting.row().label));
 }
 
 fn numbers(ui: &mut Ui, row: &mut SettingRow) {
     let label = row.setting.row().label;
-    for (listed, text) in [(false, "Range"), (true, "Values")] {
-        let about = if listed {
-            "Only these values are tried"
-        } else {
-            "Any value in between may be tried"
-        };
-        let toggle = ui
-            .add(style::toggle(ui, text, row.listed == listed))
-            .on_hover_text(about);
+    for (listed, text, about) in [
+        (false, "Range", "Any value in between may be tried"),
+        (true, "Values", "Only these values are tried"),
+    ] {
+        let toggle = style::toggle(ui, text, row.listed == listed);
+        let toggle = style::ask(ui, toggle, None, about);
         if toggle.accessible_name(format!("{label}: {text}")).clicked() {
             row.listed = listed;
         }
     }
     if row.listed {
-        values(ui, row, "With commas between them, such as 32, 64, 128");
-        return;
+        return values(ui, row, "32, 64, 128");
     }
-    let field = |text| {
-        TextEdit::singleline(text)
-            .desired_width(VALUE)
-            .char_limit(24)
+    let end = |ui: &mut Ui, text: &mut String, name: &str| {
+        let field = TextEdit::singleline(text).desired_width(VALUE);
+        ui.add(field.char_limit(24))
+            .accessible_name(format!("{label}: {name}"));
     };
-    ui.add(field(&mut row.low))
-        .accessible_name(format!("{label}: from"));
+    end(ui, &mut row.low, "from");
     ui.label("to");
-    ui.add(field(&mut row.high))
-        .accessible_name(format!("{label}: to"));
+    end(ui, &mut row.high, "to");
     let about = "As many trials between 0.001 and 0.01 as between 0.01 and 0.1: right for what spans orders of magnitude";
     ui.checkbox(&mut row.log, "logarithmic")
         .on_hover_text(about)
@@ -299,23 +278,19 @@ pub fn stored(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     if listed.is_empty() {
-        style::note(
-            ui,
-            "None yet. A sweep is kept with all its trials, and can be resumed after an interruption.",
-        );
+        let none = "None yet. A sweep is kept with all its trials, and can be resumed after an interruption.";
+        style::note(ui, none);
     }
     let (resumable, others): (Vec<_>, Vec<_>) =
         listed.iter().partition(|entry| entry.is_resumable());
     for entry in resumable.into_iter().chain(others) {
-        style::full_card(ui, |ui| {
-            card(ui, app, entry, actions);
-        });
+        style::full_card(ui, |ui| card(ui, app, entry, actions));
         ui.add_space(style::GAP / 2.0);
     }
 }
 
 fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
-    let when = when(entry);
+    let (when, folder) = (when(entry), || entry.folder.clone());
     match &entry.card {
         Ok(card) => {
             style::strong_line(ui, card.definition.base.title());
@@ -329,53 +304,43 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         if let Ok(card) = &entry.card {
             if !card.complete {
-                let why_not = app.ctx.why_not_sweep();
-                let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
-                let resume = resume
-                    .on_hover_text("Trials that were cut short begin again")
-                    .accessible_name(format!("Resume the sweep of {when}"));
-                resume
-                    .on_disabled_hover_text(why_not.unwrap_or_default())
-                    .pushes(actions, || SweepAction::Resume(entry.folder.clone()));
+                resume(ui, app.ctx.why_not_sweep())
+                    .accessible_name(format!("Resume the sweep of {when}"))
+                    .pushes(actions, || SweepAction::Resume(folder()));
             }
             ui.add(style::secondary_button("Show"))
                 .accessible_name(format!("Show the sweep of {when}"))
-                .pushes(actions, || SweepAction::Open(entry.folder.clone()));
+                .pushes(actions, || SweepAction::Open(folder()));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.button("Delete")
                 .accessible_name(format!("Delete the sweep of {when}"))
-                .pushes(actions, || SweepAction::Delete(entry.folder.clone()));
+                .pushes(actions, || SweepAction::Delete(folder()));
         });
     });
 }
 
 /// "24 Nov 2026, 04:01 · paused after 12 of 30 trials · best 98.20 %".
 fn facts(when: &str, card: &SweepCard) -> String {
-    let trials = match card.definition.max_trials() {
-        Some(most) => format!("{} of {}", card.ended, count(most.into(), "trial")),
-        None => count(card.ended.into(), "trial"),
+    let ended = count(card.ended.into(), "trial");
+    let state = match card.definition.max_trials() {
+        _ if card.complete => format!("complete, {ended}"),
+        Some(most) => {
+            let most = count(most.into(), "trial");
+            format!("paused after {} of {most}", card.ended)
+        }
+        None => format!("paused after {ended}"),
     };
-    let state = if card.complete {
-        format!("complete, {}", count(card.ended.into(), "trial"))
-    } else {
-        format!("paused after {trials}")
-    };
-    let best = card.best.map(|best| format!("best {}", percent(best, 2)));
-    [Some(when.to_owned()), Some(state), best]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let best = card
+        .best
+        .map(|best| format!(" · best {}", percent(best, 2)));
+    format!("{when} · {state}{}", best.unwrap_or_default())
 }
 
 /// When it was begun, from its folder's name.
 fn when(entry: &SweepEntry) -> String {
-    let name = entry
-        .folder
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let name = entry.folder.file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
     let begun = name
         .get(..17)
         .and_then(|time| jiff::civil::DateTime::strptime("%Y-%m-%d-%H%M%S", time).ok());

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use eframe::egui::{
-    Align2, FontId, Key, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke, TextStyle, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Key, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo,
+    pos2, vec2,
 };
 
 use crate::sweep::{Outcome, Trial, Value};
@@ -43,18 +43,9 @@ const GAP: f32 = 16.0;
 const MARGIN: f32 = 8.0;
 
 pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec<Action>) {
-    if sweep.trials.is_empty() {
-        return style::empty_state(
-            ui,
-            "The first trials are being started",
-            "Each trial will be a line here, and a point in the plots.",
-        );
-    }
     let columns = columns(sweep);
-    let mut rows: Vec<(Option<usize>, &Trial)> = sweep
-        .ranked()
-        .into_iter()
-        .enumerate()
+    let ranked = sweep.ranked().into_iter().enumerate();
+    let mut rows: Vec<(Option<usize>, &Trial)> = ranked
         .map(|(index, trial)| (trial.outcome.is_some().then_some(index + 1), trial))
         .collect();
     if order.column != Column::Rank {
@@ -63,64 +54,47 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec
     if order.descending {
         rows.reverse();
     }
-    let cells: Vec<Vec<String>> = rows
-        .iter()
-        .map(|(rank, trial)| {
-            columns
-                .iter()
-                .map(|column| cell(*column, *rank, trial))
-                .collect()
-        })
-        .collect();
-    let font = TextStyle::Body.resolve(ui.style());
-    let widths = widths(ui, sweep, &columns, &cells, &font);
+    let texts = |&(rank, trial): &(Option<usize>, &Trial)| -> Vec<String> {
+        columns
+            .iter()
+            .map(|column| cell(*column, rank, trial))
+            .collect()
+    };
+    let cells: Vec<Vec<String>> = rows.iter().map(texts).collect();
+    let widths = widths(ui, sweep, &columns, &cells);
     let height = ui.spacing().interact_size.y.max(24.0);
     let whole = widths.iter().sum::<f32>() + GAP * columns.len() as f32 + MARGIN;
-    ScrollArea::horizontal()
-        .id_salt("columns of trials")
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.set_min_width(whole);
-            ui.spacing_mut().item_spacing.y = 0.0;
-            head(ui, sweep, &columns, &widths, order, height);
-            let area = ScrollArea::vertical()
-                .id_salt("trials")
-                .auto_shrink([false, false]);
-            area.show_rows(ui, height, rows.len(), |ui, shown| {
-                for index in shown {
-                    let trial = rows[index].1;
-                    let response = row(
-                        ui,
-                        sweep,
-                        trial,
-                        &cells[index],
-                        &widths,
-                        &columns,
-                        height,
-                        &font,
-                    );
-                    if response.clicked() {
-                        let select = (sweep.selected != Some(trial.number)).then_some(trial.number);
-                        actions.push(Action::Sweep(SweepAction::Select(select)));
-                    }
-                    if response.double_clicked() {
-                        actions.push(Action::Sweep(SweepAction::Use(trial.number)));
-                    }
-                    if response.has_focus() {
-                        let moved = ui.input(|input| {
-                            i64::from(input.key_pressed(Key::ArrowDown))
-                                - i64::from(input.key_pressed(Key::ArrowUp))
-                        });
-                        let next = usize::try_from(index as i64 + moved)
-                            .ok()
-                            .and_then(|next| rows.get(next));
-                        if let Some((_, trial)) = next.filter(|_| moved != 0) {
-                            actions.push(Action::Sweep(SweepAction::Select(Some(trial.number))));
-                        }
+    let area = ScrollArea::horizontal().id_salt("columns of trials");
+    area.auto_shrink([false, false]).show(ui, |ui| {
+        ui.set_min_width(whole);
+        ui.spacing_mut().item_spacing.y = 0.0;
+        head(ui, sweep, &columns, &widths, order, height);
+        let area = ScrollArea::vertical().id_salt("trials");
+        let area = area.auto_shrink([false, false]);
+        area.show_rows(ui, height, rows.len(), |ui, shown| {
+            for index in shown {
+                let trial = rows[index].1;
+                let response = row(ui, sweep, trial, &cells[index], &widths);
+                let select = |trial| Action::Sweep(SweepAction::Select(trial));
+                if response.clicked() {
+                    let chosen = (sweep.selected != Some(trial.number)).then_some(trial.number);
+                    actions.push(select(chosen));
+                }
+                if response.double_clicked() {
+                    actions.push(SweepAction::Use(trial.number).into());
+                }
+                if response.has_focus() {
+                    let pressed = |key| i64::from(ui.input(|input| input.key_pressed(key)));
+                    let moved = pressed(Key::ArrowDown) - pressed(Key::ArrowUp);
+                    let next = usize::try_from(index as i64 + moved).ok();
+                    let next = next.and_then(|next| rows.get(next));
+                    if let Some((_, trial)) = next.filter(|_| moved != 0) {
+                        actions.push(select(Some(trial.number)));
                     }
                 }
-            });
+            }
         });
+    });
 }
 
 fn columns(sweep: &SweepView) -> Vec<Column> {
@@ -190,22 +164,13 @@ fn compare(column: Column, a: &Trial, b: &Trial) -> Ordering {
 }
 
 /// As wide as the longest text. Of a long table a part is measured: its figures are all alike.
-fn widths(
-    ui: &Ui,
-    sweep: &SweepView,
-    columns: &[Column],
-    cells: &[Vec<String>],
-    font: &FontId,
-) -> Vec<f32> {
+fn widths(ui: &Ui, sweep: &SweepView, columns: &[Column], cells: &[Vec<String>]) -> Vec<f32> {
     const MEASURED: usize = 100;
-    let width = |text: &str| style::text_width(ui, text, font);
+    let font = TextStyle::Body.resolve(ui.style());
+    let width = |text: &str| style::text_width(ui, text, &font);
     let of = |(index, column): (usize, &Column)| {
-        let longest = cells
-            .iter()
-            .take(MEASURED)
-            .map(|row| width(&row[index]))
-            .fold(0.0, f32::max);
-        longest.max(width(name(sweep, *column))).ceil()
+        let measured = cells.iter().take(MEASURED).map(|row| width(&row[index]));
+        measured.fold(width(name(sweep, *column)), f32::max).ceil()
     };
     columns.iter().enumerate().map(of).collect()
 }
@@ -225,51 +190,41 @@ fn head(
     for (&column, &width) in columns.iter().zip(widths) {
         let place = Rect::from_min_size(pos2(left, rect.top()), vec2(width, height));
         let name = name(sweep, column);
-        let response = ui
-            .interact(place, ui.scope_id().with(("sort by", name)), Sense::click())
-            .on_hover_text(format!("Sort by {}", name.to_lowercase()));
-        style::name(
-            &response,
-            Role::Button,
-            &format!("Sort by {}", name.to_lowercase()),
-        );
+        let about = format!("Sort by {}", name.to_lowercase());
+        let response = ui.interact(place, ui.scope_id().with(("sort by", name)), Sense::click());
+        let response = response.on_hover_text(&about);
+        style::name(&response, Role::Button, &about);
         let is_order = order.column == column;
-        let color = if is_order || response.hovered() {
+        let is_strong = is_order || response.hovered();
+        let color = if is_strong {
             palette.ink
         } else {
             palette.faded
         };
-        let text = ui.painter().text(
-            place.left_center(),
-            Align2::LEFT_CENTER,
-            name,
-            font.clone(),
-            color,
-        );
+        let (at, painter) = (place.left_center(), ui.painter());
+        let text = painter.text(at, Align2::LEFT_CENTER, name, font.clone(), color);
         if is_order {
             // In the gap behind the name, pointing to where values grow.
-            let (middle, up) = (
-                text.right_center() + vec2(8.0, 0.0),
-                if order.descending { 3.0 } else { -3.0 },
-            );
+            let middle = text.right_center() + vec2(8.0, 0.0);
+            let up = if order.descending { 3.0 } else { -3.0 };
             let corners =
                 [vec2(0.0, up), vec2(-4.0, -up), vec2(4.0, -up)].map(|corner| middle + corner);
-            ui.painter()
-                .add(Shape::convex_polygon(corners.into(), color, Stroke::NONE));
+            painter.add(Shape::convex_polygon(corners.into(), color, Stroke::NONE));
         }
         if response.clicked() {
             // The best first, where there is a best.
+            let best_first = column == Column::Accuracy;
             let descending = if is_order {
                 !order.descending
             } else {
-                matches!(column, Column::Accuracy)
+                best_first
             };
             *order = Order { column, descending };
         }
         left = place.right() + GAP;
     }
-    ui.painter()
-        .hline(rect.x_range(), rect.bottom(), (1.0, palette.line));
+    let line = (1.0, palette.line);
+    ui.painter().hline(rect.x_range(), rect.bottom(), line);
 }
 
 #[expect(
@@ -282,29 +237,25 @@ fn row(
     trial: &Trial,
     cells: &[String],
     widths: &[f32],
-    columns: &[Column],
-    height: f32,
-    font: &FontId,
 ) -> Response {
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    let height = ui.spacing().interact_size.y.max(24.0);
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let palette = style::palette(ui);
     let selected = sweep.selected == Some(trial.number);
     if selected || response.hovered() {
         let share = if selected { 0.22 } else { 0.08 };
-        ui.painter().rect_filled(
-            rect,
-            style::RADIUS_SMALL,
-            palette.accent.gamma_multiply(share),
-        );
+        let fill = palette.accent.gamma_multiply(share);
+        ui.painter().rect_filled(rect, style::RADIUS_SMALL, fill);
     }
     let color = match trial.outcome {
         Some(Outcome::Completed) => palette.ink,
         Some(Outcome::Failed { .. }) => palette.bad,
         Some(Outcome::Pruned) | None => palette.faded,
     };
+    let font = TextStyle::Body.resolve(ui.style());
     let mut left = rect.left() + MARGIN;
-    for ((text, &width), _) in cells.iter().zip(widths).zip(columns) {
+    for (text, &width) in cells.iter().zip(widths) {
         let at = pos2(left, rect.center().y);
         ui.painter()
             .text(at, Align2::LEFT_CENTER, text, font.clone(), color);
