@@ -69,39 +69,32 @@ impl Curves {
             || self.telemetry_taken > history.telemetry.len();
         let is_another = self.run != Some(run.id);
         if is_another || shrank {
-            *self = Self {
-                run: Some(run.id),
-                smoothing,
-                ..Self::default()
-            };
+            *self = Self::default();
+            (self.run, self.smoothing) = (Some(run.id), smoothing);
         }
         if self.smoothing != smoothing {
             self.smoothing = smoothing;
             self.loss.recompute_smooth(smoothing);
             self.accuracy.recompute_smooth(smoothing);
         }
-        for point in history.steps.get(self.steps_taken..).unwrap_or_default() {
+        for point in history.steps.iter().skip(self.steps_taken) {
             let x = point.step as f64;
+            let accuracy = f64::from(point.accuracy) * 100.0;
             self.loss.push(x, f64::from(point.loss), smoothing);
-            self.accuracy
-                .push(x, f64::from(point.accuracy) * 100.0, smoothing);
+            self.accuracy.push(x, accuracy, smoothing);
             self.learning_rate.push(x, f64::from(point.learning_rate));
         }
-        for record in history.epochs.get(self.epochs_taken..).unwrap_or_default() {
+        for record in history.epochs.iter().skip(self.epochs_taken) {
             let x = record.step as f64;
-            self.validation_loss
-                .push(x, f64::from(record.validation_loss));
-            self.validation_accuracy
-                .push(x, f64::from(record.validation_accuracy) * 100.0);
+            let [loss, accuracy] =
+                [record.validation_loss, record.validation_accuracy].map(f64::from);
+            self.validation_loss.push(x, loss);
+            self.validation_accuracy.push(x, accuracy * 100.0);
         }
-        for telemetry in history
-            .telemetry
-            .get(self.telemetry_taken..)
-            .unwrap_or_default()
-        {
+        for telemetry in history.telemetry.iter().skip(self.telemetry_taken) {
             let x = telemetry.step as f64;
-            self.throughput
-                .push(x, f64::from(telemetry.images_per_second));
+            let rate = f64::from(telemetry.images_per_second);
+            self.throughput.push(x, rate);
             self.memory.push(x, telemetry.memory_bytes as f64 / MIB);
         }
         self.steps_taken = history.steps.len();

@@ -77,22 +77,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     if app.train.run.is_some() {
         run_choice(ui, app, actions);
     }
-    let Some(run) = app
-        .train
-        .run
-        .as_ref()
-        .filter(|_| !app.train.shows_next_run())
-    else {
-        if let Some(obstacle) = app
-            .validation_errors()
-            .iter()
-            .find(|obstacle| obstacle.setting == Some(Setting::Data))
-        {
-            return style::empty_state(
-                ui,
-                "There is no data to train on",
-                &obstacle.message.to_string(),
-            );
+    let run = app.train.run.as_ref();
+    let Some(run) = run.filter(|_| !app.train.shows_next_run()) else {
+        if let Some(obstacle) = app.errors_of(Setting::Data).next() {
+            let title = "There is no data to train on";
+            return style::empty_state(ui, title, &obstacle.message.to_string());
         }
         return preview::show(ui, app, &mut view.preview);
     };
@@ -103,13 +92,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
         return before_the_first_step(ui, app, run, &mut view.data_images);
     }
-    let training = view
-        .curves
-        .accuracy
-        .smooth
-        .points()
-        .last()
-        .map(|point| point[1] / 100.0);
+    let training = view.curves.accuracy.smooth.points().last();
+    let training = training.map(|point| point[1] / 100.0);
     headline(ui, app, run, training, actions);
     if let Some(format) = toolbar::show(ui, app, view, actions) {
         save_figure(ui, app, view, run, format, actions);
@@ -117,17 +101,18 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     egui::ScrollArea::vertical()
         .auto_shrink(false)
         .show(ui, |ui| charts(ui, app, view, run));
-    if let Some(bytes) = view
-        .painting
-        .as_ref()
-        .and_then(|painting| painting.try_recv().ok())
-    {
+    let painting = view.painting.as_ref();
+    if let Some(bytes) = painting.and_then(|painting| painting.try_recv().ok()) {
         view.painting = None;
-        actions.push(Action::SaveFile {
-            title: SAVE_FIGURE,
-            name: figure_name(run, "png"),
-            bytes,
-        });
+        actions.push(save(run, "png", bytes));
+    }
+}
+
+fn save(run: &RunView, ending: &str, bytes: Vec<u8>) -> Action {
+    Action::SaveFile {
+        title: SAVE_FIGURE,
+        name: format!("inkling-{}-curves.{ending}", run.config.model),
+        bytes,
     }
 }
 
@@ -170,34 +155,24 @@ fn save_figure(
     format: FigureFormat,
     actions: &mut Vec<Action>,
 ) {
+    let (curves, colors) = (&view.curves, style::on_white());
     let note = smoothing_note(run, view.visible);
-    let [loss, accuracy, ..] = subjects(
-        &view.curves,
-        view.visible,
-        style::on_white(),
-        app.ctx.settings.log_loss,
-        &note,
-    );
-    let svg = figure::svg(
-        &Contents {
-            title: run.config.title(),
-            subtitle: run.caption(),
-            note: &note,
-            panels: [
-                loss.into_panel("Loss (nats)"),
-                accuracy.into_panel("Accuracy"),
-            ],
-            x: x_axis(view, run),
-            range: view.range.steps(view.curves.last_step()),
-        },
-        style::on_white(),
-    );
+    let log = app.ctx.settings.log_loss;
+    let [loss, accuracy, ..] = subjects(curves, view.visible, colors, log, &note);
+    let contents = Contents {
+        title: run.config.title(),
+        subtitle: run.caption(),
+        note: &note,
+        panels: [
+            loss.into_panel("Loss (nats)"),
+            accuracy.into_panel("Accuracy"),
+        ],
+        x: x_axis(view, run),
+        range: view.range.steps(curves.last_step()),
+    };
+    let svg = figure::svg(&contents, colors);
     if format == FigureFormat::Svg {
-        actions.push(Action::SaveFile {
-            title: SAVE_FIGURE,
-            name: figure_name(run, "svg"),
-            bytes: svg.into_bytes(),
-        });
+        actions.push(save(run, "svg", svg.into_bytes()));
         return;
     }
     let (sender, painting) = channel();
@@ -212,10 +187,6 @@ fn save_figure(
     view.painting = Some(painting);
 }
 
-fn figure_name(run: &RunView, ending: &str) -> String {
-    format!("inkling-{}-curves.{ending}", run.config.model)
-}
-
 fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
     XAxis {
         unit: view.unit,
@@ -226,32 +197,22 @@ fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
 }
 
 fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut DataImageGrid) {
-    match run.phase {
+    let (title, what_to_do) = match run.phase {
         Phase::Preparing(_) => {
-            data_images(
-                ui,
-                run,
-                &run.state(),
-                app.ctx.jobs.progress_of(run.id),
-                images,
-            );
+            let progress = app.ctx.jobs.progress_of(run.id);
+            return data_images(ui, run, &run.state(), progress, images);
         }
-        Phase::Failed | Phase::Interrupted => {
-            style::empty_state(
-                ui,
-                "The run failed before its first step",
-                "See the message above for the reason and what to do.",
-            );
-        }
-        Phase::Discarded => {
-            style::empty_state(
-                ui,
-                "The run was stopped before its first step",
-                "Press Start to begin a new one.",
-            );
-        }
-        _ => data_images(ui, run, "Computing the first step", None, images),
-    }
+        Phase::Failed | Phase::Interrupted => (
+            "The run failed before its first step",
+            "See the message above for the reason and what to do.",
+        ),
+        Phase::Discarded => (
+            "The run was stopped before its first step",
+            "Press Start to begin a new one.",
+        ),
+        _ => return data_images(ui, run, "Computing the first step", None, images),
+    };
+    style::empty_state(ui, title, what_to_do);
 }
 
 /// Below this width, in points, only the most important is shown.
@@ -276,36 +237,27 @@ pub fn headline(
         return;
     };
     let compact = ui.available_width() < COMPACT;
-    let saved = if let Phase::Finished(summary) = &run.phase {
-        app.models.saved_model_name(&summary.model_path)
-    } else {
-        None
-    };
+    let summary = run.summary();
+    let saved = summary.and_then(|run| app.models.saved_model_name(&run.model_path));
     caption(ui, saved.unwrap_or(&run.config.title()), &headline);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP;
-        let size = vec2(
-            if compact {
-                ACCURACY_WIDTH_COMPACT
-            } else {
-                ACCURACY_WIDTH
-            },
-            style::HEADLINE_HEIGHT,
-        );
+        let width = if compact {
+            ACCURACY_WIDTH_COMPACT
+        } else {
+            ACCURACY_WIDTH
+        };
+        let size = vec2(width, style::HEADLINE_HEIGHT);
         style::column(ui, size, |ui| {
             ui.set_min_size(size);
-            let value = RichText::new(&headline.value)
-                .size(style::HEADLINE)
-                .strong();
-            ui.add(Label::new(value).extend())
+            let value = RichText::new(&headline.value).size(style::HEADLINE);
+            ui.add(Label::new(value.strong()).extend())
                 .on_hover_text(headline.about);
         });
-        style::row(ui, vec2(ui.available_width(), size.y), |ui| {
-            if let Phase::Finished(summary) = &run.phase {
-                next(ui, run, summary, compact, actions);
-            } else {
-                headline_progress(ui, run, compact);
-            }
+        let rest = vec2(ui.available_width(), size.y);
+        style::row(ui, rest, |ui| match summary {
+            Some(summary) => next(ui, run, summary, compact, actions),
+            None => headline_progress(ui, run, compact),
         });
     });
     if let Some(note) = headline.note {
@@ -371,24 +323,18 @@ fn next(
 ) {
     ui.spacing_mut().item_spacing.x = 8.0;
     let model = || ModelRef::File(summary.model_path.clone());
-    ui.add(style::primary_button(ui, "Draw with it"))
-        .on_hover_text("Draw digits and see this model recognise them")
+    let about = "Draw digits and see this model recognise them";
+    style::ask(ui, style::primary_button(ui, "Draw with it"), None, about)
         .pushes(actions, || DrawAction::DrawWith(model()));
     let about = "The test images it got wrong, and which digits it confuses";
-    ui.add(style::secondary_button("See its mistakes"))
-        .on_hover_text(about)
+    style::ask(ui, style::secondary_button("See its mistakes"), None, about)
         .pushes(actions, || {
             ModelsAction::ShowResults(summary.folder.clone())
         });
-    if ui
-        .add(style::secondary_button("Export…"))
-        .on_hover_text("Save this model for other programs")
-        .clicked()
-    {
-        actions.extend([
-            Action::Models(ModelsAction::ShowModel(summary.folder.clone())),
-            Action::Models(ModelsAction::OpenExport(model())),
-        ]);
+    let about = "Save this model for other programs";
+    if style::ask(ui, style::secondary_button("Export…"), None, about).clicked() {
+        actions.push(ModelsAction::ShowModel(summary.folder.clone()).into());
+        actions.push(ModelsAction::OpenExport(model()).into());
     }
     if !compact {
         style::note(ui, run.outcome());

@@ -30,50 +30,41 @@ impl Readout {
     /// The values at the recorded step nearest to `step`; `None` before the first step.
     pub fn at(curves: &Curves, step: f64, steps_per_epoch: f64) -> Option<Self> {
         let step = curves.loss.raw.nearest(step)?[0];
-        let mut figures = Vec::new();
-        let mut add = |name, value: Option<String>| {
-            if let Some(value) = value {
-                figures.push(Figure { name, value });
-            }
-        };
         let at = |curve: &Pyramid| curve.nearest(step).map(|point| point[1]);
         // A validation value holds from the end of its epoch until the next one.
         let since = |curve: &Pyramid| {
             let points = curve.points();
             let after = points.partition_point(|point| point[0] <= step);
-            after
-                .checked_sub(1)
-                .and_then(|index| points.get(index))
-                .map(|point| point[1])
+            Some(points.get(after.checked_sub(1)?)?[1])
         };
-        add("Training loss, smoothed", at(&curves.loss.smooth).map(nats));
-        add("Training loss, raw", at(&curves.loss.raw).map(nats));
-        add("Validation loss", since(&curves.validation_loss).map(nats));
-        add(
-            "Training accuracy, smoothed",
-            at(&curves.accuracy.smooth).map(percents),
-        );
-        add(
-            "Training accuracy, raw",
-            at(&curves.accuracy.raw).map(percents),
-        );
-        add(
-            "Validation accuracy",
-            since(&curves.validation_accuracy).map(percents),
-        );
-        add("Learning rate", at(&curves.learning_rate).map(significant));
-        add(
-            "Throughput",
-            at(&curves.throughput).map(|value| format!("{value:.0} images/s")),
-        );
-        add("Memory", at(&curves.memory).map(mebibytes));
+        let rate = |value: f64| format!("{value:.0} images/s");
+        let (loss, accuracy) = (&curves.loss, &curves.accuracy);
+        let validated = since(&curves.validation_accuracy);
+        let all = [
+            ("Training loss, smoothed", at(&loss.smooth).map(nats)),
+            ("Training loss, raw", at(&loss.raw).map(nats)),
+            ("Validation loss", since(&curves.validation_loss).map(nats)),
+            (
+                "Training accuracy, smoothed",
+                at(&accuracy.smooth).map(percents),
+            ),
+            ("Training accuracy, raw", at(&accuracy.raw).map(percents)),
+            ("Validation accuracy", validated.map(percents)),
+            ("Learning rate", at(&curves.learning_rate).map(significant)),
+            ("Throughput", at(&curves.throughput).map(rate)),
+            ("Memory", at(&curves.memory).map(mebibytes)),
+        ];
+        let known = |(name, value): (_, Option<String>)| {
+            Some(Figure {
+                name,
+                value: value?,
+            })
+        };
+        let epoch = step / steps_per_epoch.max(1.0);
         Some(Self {
             step,
-            place: format!(
-                "Step {step:.0}, epoch {:.2}",
-                step / steps_per_epoch.max(1.0)
-            ),
-            figures,
+            place: format!("Step {step:.0}, epoch {epoch:.2}"),
+            figures: all.into_iter().filter_map(known).collect(),
         })
     }
 

@@ -82,22 +82,13 @@ fn horizontal_unit(ui: &mut Ui, view: &mut PlotsView) {
 }
 
 fn legend(ui: &mut Ui, visible: &mut VisibleTraces) {
-    let palette = style::palette(ui);
-    legend_toggle(
-        ui,
-        "Training",
-        Look::Solid,
-        palette.train,
-        &mut visible.smooth,
-    );
-    legend_toggle(ui, "Raw", Look::Faint, palette.train, &mut visible.raw);
-    legend_toggle(
-        ui,
-        "Validation",
-        Look::Marked,
-        palette.validation,
-        &mut visible.validation,
-    );
+    let style::Palette {
+        train, validation, ..
+    } = style::palette(ui);
+    legend_toggle(ui, "Training", Look::Solid, train, &mut visible.smooth);
+    legend_toggle(ui, "Raw", Look::Faint, train, &mut visible.raw);
+    let shown = &mut visible.validation;
+    legend_toggle(ui, "Validation", Look::Marked, validation, shown);
 }
 
 /// A sample of the trace with its name; clicking it hides or shows the trace.

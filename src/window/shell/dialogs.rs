@@ -2,7 +2,7 @@
 //! bundled software; what becomes of the run or the sweep when the window closes meanwhile; and the
 //! question for a path, on desktops where no file dialog can be shown.
 
-use eframe::egui::{Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+use eframe::egui::{Button, Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use crate::diagnostics;
 use crate::text::licences;
@@ -105,39 +105,32 @@ fn texts(ui: &mut Ui, lines: &[String]) {
 
 /// Returns true when Close was clicked.
 fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
-    ui.horizontal(|ui| {
+    let row = ui.horizontal(|ui| {
         let close = ui.add(style::primary_button(ui, "Close")).clicked();
         let copied = matches!(about, About::Facts(true));
-        let copy = ui
-            .add(style::secondary_button("Copy"))
-            .on_hover_text("Copy versions and hardware as text, for example for a bug report");
-        if copy.clicked() {
+        let copying = "Copy versions and hardware as text, for example for a bug report";
+        if style::ask(ui, style::secondary_button("Copy"), None, copying).clicked() {
             ui.ctx()
                 .copy_text(diagnostics::about(app.ctx.hardware.as_ref()));
             *about = About::Facts(true);
         }
-        match about {
-            About::Licences(_) => {
-                if ui.add(style::secondary_button("Versions")).clicked() {
-                    *about = About::Facts(false);
-                }
+        if let About::Licences(_) = about {
+            if ui.add(style::secondary_button("Versions")).clicked() {
+                *about = About::Facts(false);
             }
-            _ => {
-                if ui
-                    .add(style::secondary_button("Licences"))
-                    .on_hover_text("Licences of all software bundled with Inkling")
-                    .clicked()
-                {
-                    *about = About::Licences(licences::text().lines().map(str::to_owned).collect());
-                }
+        } else {
+            let licences = style::secondary_button("Licences");
+            let all = "Licences of all software bundled with Inkling";
+            if style::ask(ui, licences, None, all).clicked() {
+                *about = About::Licences(licences::text().lines().map(str::to_owned).collect());
             }
         }
         if copied {
             ui.label(style::hint("Copied"));
         }
         close
-    })
-    .inner
+    });
+    row.inner
 }
 
 /// The answer to the question.
@@ -155,23 +148,19 @@ pub enum CloseAnswer {
 /// Asks what is to become of the run or the sweep; `None` while there is no answer. Escape keeps
 /// the window open.
 pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
-    let run = app.train.run.as_ref().filter(|_| !app.ctx.is_sweeping());
+    let sweeping = app.ctx.is_sweeping();
+    let run = app.train.run.as_ref().filter(|_| !sweeping);
     let unsaved = run.filter(|run| run.phase == Phase::NotSaved);
     let has_model = unsaved.is_none() && run.is_some_and(RunView::has_completed_epoch);
     // Without a checkpoint there is nothing to resume.
     let is_lost = unsaved.is_some_and(|run| run.checkpoint.is_none());
+    let (title, stay) = match (sweeping, unsaved) {
+        (true, _) => ("A sweep is in progress", "Keep searching"),
+        (false, None) => ("Training is in progress", "Keep training"),
+        (false, Some(_)) => ("The run is not saved yet", "Keep waiting"),
+    };
     let modal = style::dialog(ui, "before closing", 440.0, |ui| {
-        let sweeping = app.ctx.is_sweeping();
-        let title = if sweeping {
-            "A sweep is in progress"
-        } else {
-            "Training is in progress"
-        };
-        ui.heading(if unsaved.is_some() {
-            "The run is not saved yet"
-        } else {
-            title
-        });
+        ui.heading(title);
         ui.label(if is_lost {
             "It has ended, and neither the run nor a checkpoint of it could be saved: it cannot be resumed the next time you open Inkling."
         } else if unsaved.is_some() {
@@ -185,56 +174,33 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
         });
         ui.add_space(style::GAP);
         let mut answer = None;
+        let mut offer = |ui: &mut Ui, button: Button<'_>, about: &str, meaning| {
+            if style::ask(ui, button, None, about).clicked() {
+                answer = Some(meaning);
+            }
+        };
         ui.horizontal_wrapped(|ui| {
             if is_lost {
-                if ui
-                    .add(style::primary_button(ui, "Save what fits"))
-                    .on_hover_text(RunView::about_rescue())
-                    .clicked()
-                {
-                    answer = Some(CloseAnswer::SaveFirst);
-                }
+                let save = style::primary_button(ui, "Save what fits");
+                offer(ui, save, &RunView::about_rescue(), CloseAnswer::SaveFirst);
                 let about = "Closes the window. The run is lost if nothing of it can be saved";
-                if ui
-                    .add(style::secondary_button("Close anyway"))
-                    .on_hover_text(about)
-                    .clicked()
-                {
-                    answer = Some(CloseAnswer::ResumeLater);
-                }
-            } else if ui
-                .add(style::primary_button(ui, "Resume next time"))
-                .on_hover_text("Closes the window")
-                .clicked()
-            {
-                answer = Some(CloseAnswer::ResumeLater);
+                let close = style::secondary_button("Close anyway");
+                offer(ui, close, about, CloseAnswer::ResumeLater);
+            } else {
+                let resume = style::primary_button(ui, "Resume next time");
+                offer(ui, resume, "Closes the window", CloseAnswer::ResumeLater);
             }
-            if has_model
-                && ui
-                    .add(style::secondary_button("Stop and save"))
-                    .on_hover_text("Closes the window")
-                    .clicked()
-            {
-                answer = Some(CloseAnswer::StopAndSave);
+            if has_model {
+                let stop = style::secondary_button("Stop and save");
+                offer(ui, stop, "Closes the window", CloseAnswer::StopAndSave);
             }
-            let stay = match (sweeping, unsaved) {
-                (true, _) => "Keep searching",
-                (false, None) => "Keep training",
-                (false, Some(_)) => "Keep waiting",
-            };
-            if ui
-                .add(style::secondary_button(stay))
-                .on_hover_text("Escape")
-                .clicked()
-            {
-                answer = Some(CloseAnswer::StayOpen);
-            }
+            let stay = style::secondary_button(stay);
+            offer(ui, stay, "Escape", CloseAnswer::StayOpen);
         });
         answer
     });
-    modal
-        .inner
-        .or_else(|| modal.should_close().then_some(CloseAnswer::StayOpen))
+    let escaped = modal.should_close().then_some(CloseAnswer::StayOpen);
+    modal.inner.or(escaped)
 }
 
 /// Shows it while it is asked: Enter confirms, Escape cancels. A click beside it does not: what was
@@ -245,19 +211,12 @@ pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     };
     let modal = style::dialog(ui, "path", 520.0, |ui| {
         let heading = ui.heading(&question.title);
-        style::weak(
-            ui,
-            "This desktop offers no file dialogs, so please type the path.",
-        );
+        let why = "This desktop offers no file dialogs, so please type the path.";
+        style::weak(ui, why);
         ui.add_space(style::GAP / 2.0);
         let mut text = question.text.clone();
-        let field = ui
-            .add(
-                TextEdit::singleline(&mut text)
-                    .desired_width(f32::INFINITY)
-                    .cursor_at_end(true),
-            )
-            .labelled_by(heading.id);
+        let field = TextEdit::singleline(&mut text).desired_width(f32::INFINITY);
+        let field = ui.add(field.cursor_at_end(true)).labelled_by(heading.id);
         let entered = style::entered(ui, &field);
         if text != question.text {
             actions.push(Action::TypePath(text));
@@ -266,13 +225,13 @@ pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             style::invalid(ui, &refused.to_string());
         }
         ui.add_space(style::GAP);
-        ui.horizontal(|ui| {
+        let row = ui.horizontal(|ui| {
             if ui.add(style::primary_button(ui, "OK")).clicked() || entered {
                 actions.push(Action::ConfirmPath);
             }
             ui.add(style::secondary_button("Cancel")).clicked()
-        })
-        .inner
+        });
+        row.inner
     });
     if modal.inner || style::escaped(&modal) {
         actions.push(Action::ClosePathQuestion);

@@ -115,19 +115,7 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
 /// The color, line and mark of a model: no two have the same mark, and no neighbors the same
 /// line.
 fn look(position: usize, palette: Palette) -> (Color32, LineStyle, MarkerShape) {
-    let colors = [
-        palette.train,
-        palette.validation,
-        palette.machine,
-        palette.ink,
-    ];
-    let lines = [
-        LineStyle::Solid,
-        LineStyle::dashed_dense(),
-        LineStyle::dotted_dense(),
-        LineStyle::dashed_loose(),
-    ];
-    let shapes = [
+    const SHAPES: [MarkerShape; 8] = [
         MarkerShape::Circle,
         MarkerShape::Diamond,
         MarkerShape::Square,
@@ -137,11 +125,22 @@ fn look(position: usize, palette: Palette) -> (Color32, LineStyle, MarkerShape) 
         MarkerShape::Down,
         MarkerShape::Asterisk,
     ];
-    (
-        colors[position % colors.len()],
-        lines[(position + position / lines.len()) % lines.len()],
-        shapes[position % shapes.len()],
-    )
+    let Palette {
+        train,
+        validation,
+        machine,
+        ink,
+        ..
+    } = palette;
+    let lines = [
+        LineStyle::Solid,
+        LineStyle::dashed_dense(),
+        LineStyle::dotted_dense(),
+        LineStyle::dashed_loose(),
+    ];
+    let line = lines[(position + position / lines.len()) % lines.len()];
+    let color = [train, validation, machine, ink][position % 4];
+    (color, line, SHAPES[position % SHAPES.len()])
 }
 
 /// How much of the mean before it each step's loss keeps: single batches scatter too much for eight
@@ -218,18 +217,16 @@ impl Unit {
 /// The points of a run's curve; its steps are given beside its summary, which has only the epochs.
 pub fn points(run: &RunSummary, steps: &[StepPoint], figure: Figure, unit: Unit) -> Vec<[f64; 2]> {
     let ends = ends_of_epochs(run, unit);
-    let points: Vec<[f64; 2]> = if figure == Figure::StepLoss {
+    let mut points: Vec<[f64; 2]> = if figure == Figure::StepLoss {
         of_steps(steps, &ends)
     } else {
-        ends.iter()
-            .zip(&run.epochs)
+        let epochs = ends.iter().zip(&run.epochs);
+        epochs
             .map(|(&[_, x], record)| [x, figure.of(record)])
             .collect()
     };
+    points.retain(|[x, y]| x.is_finite() && y.is_finite());
     points
-        .into_iter()
-        .filter(|[x, y]| x.is_finite() && y.is_finite())
-        .collect()
 }
 
 /// The last step of each epoch, and where that is on the axis.
@@ -261,10 +258,8 @@ fn of_steps(steps: &[StepPoint], ends: &[[f64; 2]]) -> Vec<[f64; 2]> {
         .collect();
     let every = smoothed.len().div_ceil(POINTS).max(1);
     let last = smoothed.len().saturating_sub(1);
-    let shown = smoothed
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| index % every == 0 || *index == last);
+    let shown = smoothed.into_iter().enumerate();
+    let shown = shown.filter(|(index, _)| index % every == 0 || *index == last);
     shown
         .filter_map(|(_, (step, loss))| Some([position(step, ends)?, loss]))
         .collect()

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::path::PathBuf;
 
-use eframe::egui::{Button, ComboBox, Key, Modifiers, RichText, TextEdit, Ui};
+use eframe::egui::{Button, Key, Modifiers, RichText, TextEdit, Ui};
 
 use super::{card, curves};
 use crate::records::RunSummary;
@@ -64,27 +64,18 @@ impl Order {
         ui.horizontal(|ui| {
             let gap = ui.spacing().item_spacing.x;
             let width = (ui.available_width() - gap) * 0.5;
-            let search = TextEdit::singleline(&mut self.search)
-                .hint_text("Search")
-                .desired_width(width - 2.0 * gap)
-                .char_limit(100);
-            ui.add(search)
+            let search = TextEdit::singleline(&mut self.search).hint_text("Search");
+            ui.add(search.desired_width(width - 2.0 * gap).char_limit(100))
                 .on_hover_text("Name, note, tag, network, data set or date")
                 .accessible_name("Search models");
-            let list = ComboBox::from_id_salt("order of models")
-                .width(ui.available_width())
-                .truncate()
-                .selected_text(self.sort.label());
-            let list = list.show_ui(ui, |ui| {
+            let (width, shown) = (ui.available_width(), self.sort.label());
+            let list = style::drop_down(ui, "order of models", width, shown, |ui| {
                 for sort in SortBy::ALL {
                     ui.selectable_value(&mut self.sort, sort, sort.label());
                 }
             });
-            style::explain_list(
-                list.response.accessible_name("Order of models"),
-                self.sort.label(),
-                "",
-            );
+            let list = list.accessible_name("Order of models");
+            style::explain_list(list, self.sort.label(), "");
         });
         ui.add_space(style::GAP / 2.0);
     }
@@ -96,14 +87,8 @@ impl Order {
 
     /// The group that this run is listed in, where the list is grouped: its first tag.
     pub fn group(&self, entry: &RunEntry) -> Option<String> {
-        let tag = first_tag(entry);
-        (self.sort == SortBy::Tag).then(|| {
-            if tag.is_empty() {
-                "Without a tag".to_owned()
-            } else {
-                tag.to_owned()
-            }
-        })
+        let tag = Some(first_tag(entry)).filter(|tag| !tag.is_empty());
+        (self.sort == SortBy::Tag).then(|| tag.unwrap_or("Without a tag").to_owned())
     }
 
     /// The runs that match, in this order, of repeated ones the first; those that cannot be read
@@ -175,58 +160,48 @@ fn interrupted_card(
     confirming: &mut Option<PathBuf>,
     actions: &mut Vec<Action>,
 ) {
-    let card = &run.card;
+    const BUSY: &str = "Unavailable while another run is in progress";
+    let (card, folder) = (&run.card, || run.folder.clone());
     style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
             style::strong_line(ui, card.config.title());
         });
         let validation = card.epochs.last().map_or_else(String::new, |record| {
-            format!(
-                ", validation accuracy {}",
-                percent(f64::from(record.validation_accuracy), 2)
-            )
+            let accuracy = percent(f64::from(record.validation_accuracy), 2);
+            format!(", validation accuracy {accuracy}")
         });
-        let saved = format!(
-            "saved after {} of {}{validation}",
-            card.position(),
-            card.config.epochs
-        );
         // The checkpoint alone does not tell; the run in this window does.
-        let was_stopped = app
-            .train
-            .run
-            .as_ref()
-            .is_some_and(|last| last.phase == Phase::Discarded)
-            && app
-                .train
-                .interrupted_checkpoint()
-                .is_some_and(|last| last.folder == run.folder);
+        let was_stopped = app.train.run.as_ref().is_some_and(|last| {
+            last.phase == Phase::Discarded && last.is_resumed_from(&run.folder)
+        });
         let how = if was_stopped {
             "Stopped"
         } else {
             "Interrupted"
         };
-        style::note(
-            ui,
-            format!("{how} on {} · {saved}", local_time(&card.made_at)),
+        let (when, position) = (local_time(&card.made_at), card.position());
+        let saved = format!(
+            "saved after {position} of {}{validation}",
+            card.config.epochs
         );
+        style::note(ui, format!("{how} on {when} · {saved}"));
         ui.horizontal(|ui| {
-            let resume = ui.add_enabled(!app.ctx.is_training(), style::primary_button(ui, "Resume"));
+            let why_not = app.ctx.is_training().then_some(BUSY);
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
-            resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || TrainAction::ResumeInterrupted(run.folder.clone()));
+            style::ask(ui, style::primary_button(ui, "Resume"), why_not, about)
+                .pushes(actions, || TrainAction::ResumeInterrupted(folder()));
             if !card.epochs.is_empty() {
-                let save = ui.add_enabled(!app.ctx.is_training(), style::secondary_button("Save as a model"));
-                save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || TrainAction::SaveInterrupted(run.folder.clone()));
+                let save = style::secondary_button("Save as a model");
+                style::ask(ui, save, why_not, ABOUT_SAVING)
+                    .pushes(actions, || TrainAction::SaveInterrupted(folder()));
             }
             if confirming.as_ref() != Some(&run.folder) {
                 if ui.button("Discard…").clicked() {
-                    *confirming = Some(run.folder.clone());
+                    *confirming = Some(folder());
                 }
-                return;
-            }
-            if confirm_delete(ui, "Discard permanently", confirming) {
-                actions.push(Action::Train(TrainAction::ForgetInterrupted(run.folder.clone())));
+            } else if confirm_delete(ui, "Discard permanently", confirming) {
+                actions.push(TrainAction::ForgetInterrupted(folder()).into());
             }
         });
     });
@@ -236,11 +211,8 @@ fn interrupted_card(
 /// Draws both buttons in the caller's row and returns true when deletion was confirmed. Either
 /// button ends the confirmation, as does Escape.
 pub fn confirm_delete(ui: &mut Ui, delete: &str, confirming: &mut Option<PathBuf>) -> bool {
-    let confirmed = ui
-        .add(Button::new(
-            RichText::new(delete).color(style::palette(ui).bad),
-        ))
-        .clicked();
+    let text = RichText::new(delete).color(style::palette(ui).bad);
+    let confirmed = ui.add(Button::new(text)).clicked();
     let escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
     if ui.button("Cancel").on_hover_text("Escape").clicked() || escaped || confirmed {
         *confirming = None;

@@ -28,61 +28,40 @@ pub fn show(
     chosen: &mut Option<Cell>,
     side: f32,
 ) -> Option<Cell> {
-    let (area, response) =
-        ui.allocate_exact_size(vec2(side, side), Sense::focusable_noninteractive());
+    let focusable = Sense::focusable_noninteractive();
+    let (area, response) = ui.allocate_exact_size(vec2(side, side), focusable);
     let margin = margin(ui, classes);
     let grid = Rect::from_min_max(area.min + vec2(margin, margin), area.max);
     let size = grid.width() / classes.len() as f32;
     // Lines between cells, unless they are small.
     let gap = if size > DENSE { 1.0 } else { 0.25 };
     let cell_rect = |(truth, answer): Cell| {
-        Rect::from_min_size(
-            grid.min + vec2(answer as f32, truth as f32) * size,
-            egui::Vec2::splat(size),
-        )
-        .shrink(gap)
+        let at = grid.min + vec2(answer as f32, truth as f32) * size;
+        Rect::from_min_size(at, egui::Vec2::splat(size)).shrink(gap)
+    };
+    let sentence = |(truth, answer): Cell| {
+        cell_sentence(classes, truth, answer, evaluation.count(truth, answer))
     };
     titles(ui, area, grid, classes);
     let shades = Shades::of(evaluation, style::palette(ui));
     let mut hovered = None;
-    for truth in 0..classes.len() {
-        for answer in 0..classes.len() {
-            let cell = (truth, answer);
-            let count = evaluation.count(truth, answer);
-            // Cells are reached by the arrow keys once the matrix has the focus: a hundred tab
-            // stops would be too many.
-            let response = ui.interact(
-                cell_rect(cell),
-                ui.scope_id().with(("confusion", truth, answer)),
-                Sense::CLICK,
-            );
-            paint_cell(
-                ui,
-                response.rect,
-                count,
-                shades.fill(cell, count),
-                truth == answer,
-            );
-            if response.hovered() {
-                hovered = Some(cell);
-            }
-            if response.clicked() {
-                *chosen = if *chosen == Some(cell) {
-                    None
-                } else {
-                    Some(cell)
-                };
-            }
-            let selected = *chosen == Some(cell);
-            response.widget_info(|| {
-                WidgetInfo::selected(
-                    Role::Cell,
-                    true,
-                    selected,
-                    cell_sentence(classes, truth, answer, count),
-                )
-            });
+    for cell in (0..classes.len()).flat_map(|truth| (0..classes.len()).map(move |it| (truth, it))) {
+        let (truth, answer) = cell;
+        let count = evaluation.count(truth, answer);
+        // Cells are reached by the arrow keys once the matrix has the focus: a hundred tab stops
+        // would be too many.
+        let id = ui.scope_id().with(("confusion", truth, answer));
+        let response = ui.interact(cell_rect(cell), id, Sense::CLICK);
+        let fill = shades.fill(cell, count);
+        paint_cell(ui, response.rect, count, fill, truth == answer);
+        if response.hovered() {
+            hovered = Some(cell);
         }
+        if response.clicked() {
+            *chosen = Some(cell).filter(|_| *chosen != Some(cell));
+        }
+        let selected = *chosen == Some(cell);
+        response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, sentence(cell)));
     }
     image_sheet::choose_by_keys(ui, &response, chosen, |from, down, right| {
         let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(classes.len() - 1);
@@ -93,20 +72,18 @@ pub fn show(
     let strong = ui.visuals().strong_text_color();
     for (cell, width) in [(hovered, 1.5), (*chosen, 2.5)] {
         if let Some(cell) = cell {
-            ui.painter().rect_stroke(
-                cell_rect(cell),
-                style::RADIUS_SMALL,
-                Stroke::new(width, strong),
-                StrokeKind::Outside,
-            );
+            let (rect, stroke) = (cell_rect(cell), Stroke::new(width, strong));
+            let painter = ui.painter();
+            painter.rect_stroke(rect, style::RADIUS_SMALL, stroke, StrokeKind::Outside);
         }
     }
-    let told = if let Some((truth, answer)) = *chosen {
-        cell_sentence(classes, truth, answer, evaluation.count(truth, answer))
-    } else {
-        let wrong = error_count(evaluation);
-        format!("{wrong} of {} images misclassified", evaluation.images)
-    };
+    let told = chosen.map_or_else(
+        || {
+            let wrong = error_count(evaluation);
+            format!("{wrong} of {} images misclassified", evaluation.images)
+        },
+        sentence,
+    );
     let name = format!("True and predicted {}", classes.nouns());
     style::describe(&response, Role::Grid, &name, &told);
     hovered.or(*chosen)
@@ -130,23 +107,18 @@ fn margin(ui: &Ui, classes: &Classes) -> f32 {
 fn titles(ui: &Ui, area: Rect, grid: Rect, classes: &Classes) {
     let size = grid.width() / classes.len() as f32;
     let painter = ui.painter();
-    let (small, body) = (
-        TextStyle::Small.resolve(ui.style()),
-        TextStyle::Body.resolve(ui.style()),
-    );
+    let [small, body] = [TextStyle::Small, TextStyle::Body].map(|font| font.resolve(ui.style()));
     let (weak, text) = (ui.visuals().weak_text_color(), ui.visuals().text_color());
-    painter.text(
-        pos2(grid.center().x, area.top()),
-        Align2::CENTER_TOP,
-        format!("predicted {}", classes.noun()),
-        small.clone(),
-        weak,
-    );
+    let upwards = |at, galley, color| {
+        let shape = egui::epaint::TextShape::new(at, galley, color);
+        painter.add(shape.with_angle(-std::f32::consts::FRAC_PI_2));
+    };
+    let at = pos2(grid.center().x, area.top());
+    let predicted = format!("predicted {}", classes.noun());
+    painter.text(at, Align2::CENTER_TOP, predicted, small.clone(), weak);
     let upright = painter.layout_no_wrap(format!("true {}", classes.noun()), small, weak);
     let at = pos2(area.left(), grid.center().y + upright.size().x / 2.0);
-    painter.add(
-        egui::epaint::TextShape::new(at, upright, weak).with_angle(-std::f32::consts::FRAC_PI_2),
-    );
+    upwards(at, upright, weak);
     // Of many classes, as many names as there is room for.
     let every = ((body.size * 1.1) / size).ceil().max(1.0) as usize;
     for digit in (0..classes.len()).step_by(every) {
@@ -159,12 +131,9 @@ fn titles(ui: &Ui, area: Rect, grid: Rect, classes: &Classes) {
             painter.text(above, Align2::CENTER_BOTTOM, name, body.clone(), text);
         } else {
             // Names are wider than columns: they are written upwards.
-            let upwards = painter.layout_no_wrap(name.to_owned(), body.clone(), text);
-            let at = above - vec2(upwards.size().y / 2.0, 2.0);
-            painter.add(
-                egui::epaint::TextShape::new(at, upwards, text)
-                    .with_angle(-std::f32::consts::FRAC_PI_2),
-            );
+            let galley = painter.layout_no_wrap(name.to_owned(), body.clone(), text);
+            let at = above - vec2(galley.size().y / 2.0, 2.0);
+            upwards(at, galley, text);
         }
     }
 }
@@ -179,13 +148,8 @@ fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
     let count = count.to_string();
     let fits = rect.width() * 0.9 / (0.56 * count.len() as f32);
     let font = egui::FontId::proportional(fits.min(rect.width() * 0.4).clamp(8.0, 15.0));
-    painter.text(
-        rect.center(),
-        Align2::CENTER_CENTER,
-        count,
-        font,
-        style::readable_on(fill),
-    );
+    let color = style::readable_on(fill);
+    painter.text(rect.center(), Align2::CENTER_CENTER, count, font, color);
 }
 
 /// The cells' colors. Correct predictions far outnumber errors, so the diagonal is scaled by the
@@ -199,43 +163,34 @@ struct Shades {
 
 impl Shades {
     fn of(evaluation: &Evaluation, palette: Palette) -> Self {
-        let rows = evaluation
-            .confusion
-            .iter()
-            .map(|row| row.iter().sum())
-            .collect();
-        let mistakes = evaluation
-            .confusion
-            .iter()
-            .enumerate()
-            .flat_map(|(truth, row)| {
-                row.iter()
-                    .enumerate()
-                    .filter(move |(answer, _)| *answer != truth)
-                    .map(|(_, &count)| count)
-            });
+        let matrix = &evaluation.confusion;
+        let rows = matrix.iter().map(|row| row.iter().sum()).collect();
+        let mut worst = 0;
+        for (truth, row) in matrix.iter().enumerate() {
+            for (answer, &count) in row.iter().enumerate() {
+                if answer != truth {
+                    worst = worst.max(count);
+                }
+            }
+        }
         Self {
             palette,
             rows,
-            worst: mistakes.max().unwrap_or_default(),
+            worst,
         }
     }
 
     fn fill(&self, (truth, answer): Cell, count: u32) -> Color32 {
-        let Palette {
-            surface, good, bad, ..
-        } = self.palette;
+        let surface = self.palette.surface;
         if truth == answer {
             let row = self.rows.get(truth).copied().unwrap_or_default().max(1);
             let share = count as f32 / row as f32;
-            return surface.lerp_to_gamma(good, 0.15 + 0.65 * share.powi(4));
+            return surface.lerp_to_gamma(self.palette.good, 0.15 + 0.65 * share.powi(4));
         }
         if count == 0 {
             return surface;
         }
-        surface.lerp_to_gamma(
-            bad,
-            0.18 + 0.72 * (count as f32 / self.worst.max(1) as f32).sqrt(),
-        )
+        let share = (count as f32 / self.worst.max(1) as f32).sqrt();
+        surface.lerp_to_gamma(self.palette.bad, 0.18 + 0.72 * share)
     }
 }

@@ -39,16 +39,10 @@ impl Gallery {
 
     /// The images of the chosen cell, or all, by index.
     pub fn of_cell(&self, chosen: Option<Cell>) -> Vec<(usize, &Mistake)> {
-        let belongs = |mistake: &Mistake| {
-            chosen.is_none_or(|cell| {
-                cell == (usize::from(mistake.label), usize::from(mistake.answer))
-            })
-        };
-        self.mistakes
-            .iter()
-            .enumerate()
-            .filter(|(_, mistake)| belongs(mistake))
-            .collect()
+        let cell = |mistake: &Mistake| (usize::from(mistake.label), usize::from(mistake.answer));
+        let belongs =
+            |(_, mistake): &(usize, &Mistake)| chosen.is_none_or(|chosen| chosen == cell(mistake));
+        self.mistakes.iter().enumerate().filter(belongs).collect()
     }
 
     /// Paints an image; sides of a whole number of screen pixels per pixel are crisp.
@@ -146,34 +140,21 @@ pub fn opened(
     };
     let at = |position: usize| images.get(position).map(|(index, _)| *index);
     let (before, after) = (position.checked_sub(1).and_then(at), at(position + 1));
-    let modal = Modal::new(Id::unique("misclassified image"))
-        .frame(style::dialog_frame(ui))
-        .show(ui.ctx(), |ui| {
-            ui.set_width(SIDE + style::GAP * 2.0 + 210.0);
-            ui.horizontal_top(|ui| {
-                ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
-                let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIDE), Sense::hover());
-                gallery.paint(
-                    ui,
-                    index,
-                    Rect::from_min_size(
-                        rect.min.round_to_pixels(ui.pixels_per_point()),
-                        rect.size(),
-                    ),
-                );
-                style::name(&response, Role::Image, "Misclassified image, enlarged");
-                if let Some((_, mistake)) = images.get(position) {
-                    ui.vertical(|ui| facts(ui, mistake, classes));
-                }
-            });
-            ui.add_space(style::GAP);
-            buttons(
-                ui,
-                &format!("{} of {}", position + 1, images.len()),
-                before,
-                after,
-            )
+    let modal = Modal::new(Id::unique("misclassified image")).frame(style::dialog_frame(ui));
+    let modal = modal.show(ui.ctx(), |ui| {
+        ui.set_width(SIDE + style::GAP * 2.0 + 210.0);
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
+            let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIDE), Sense::hover());
+            let corner = rect.min.round_to_pixels(ui.pixels_per_point());
+            gallery.paint(ui, index, Rect::from_min_size(corner, rect.size()));
+            style::name(&response, Role::Image, "Misclassified image, enlarged");
+            ui.vertical(|ui| facts(ui, images[position].1, classes));
         });
+        ui.add_space(style::GAP);
+        let position = format!("{} of {}", position + 1, images.len());
+        buttons(ui, &position, before, after)
+    });
     let key = |key| {
         ui.ctx()
             .input_mut(|input| input.consume_key(Modifiers::NONE, key))
@@ -185,12 +166,12 @@ pub fn opened(
     } else {
         None
     };
-    match modal.inner {
-        Some(Choice::Close) => *opened = None,
-        Some(Choice::Show(index)) => *opened = Some(index),
-        None if modal.should_close() => *opened = None,
-        None => *opened = next.or(*opened),
-    }
+    *opened = match modal.inner {
+        Some(Choice::Close) => None,
+        Some(Choice::Show(index)) => Some(index),
+        None if modal.should_close() => None,
+        None => next.or(*opened),
+    };
 }
 
 enum Choice {
@@ -205,14 +186,12 @@ fn facts(ui: &mut Ui, mistake: &Mistake, classes: &Classes) {
     ui.label(format!("True {}: {label}", classes.noun()));
     ui.label(format!("Predicted: {answer}"));
     ui.add_space(style::GAP / 2.0);
-    ui.label(format!(
-        "Probability of {answer}: {}",
-        whole_percent(mistake.confidence)
-    ));
-    ui.label(format!(
-        "Probability of {label}: {}",
-        whole_percent(mistake.label_probability)
-    ));
+    for (name, share) in [
+        (answer, mistake.confidence),
+        (label, mistake.label_probability),
+    ] {
+        ui.label(format!("Probability of {name}: {}", whole_percent(share)));
+    }
     ui.add_space(style::GAP / 2.0);
     ui.weak(format!("Image {} of the test set", mistake.index));
 }

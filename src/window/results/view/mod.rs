@@ -4,9 +4,7 @@ mod accuracy;
 pub mod confusion;
 mod mistakes;
 
-use std::path::Path;
-
-use eframe::egui::{Align, ComboBox, Layout, ProgressBar, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Layout, ProgressBar, ScrollArea, Ui, vec2};
 
 use self::confusion::Cell;
 use self::mistakes::Gallery;
@@ -147,7 +145,8 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
         let interval = format!("95 % CI: {} to {}", percent(low, 2), percent(high, 2));
         let about = "Share of test images classified correctly, with its 95 % confidence interval (Wilson score)";
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
-        style::figure(ui, "Errors", &grouped(wrong), &format!("of {} images", grouped(evaluation.images)));
+        let images = format!("of {} images", grouped(evaluation.images));
+        style::figure(ui, "Errors", &grouped(wrong), &images);
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
@@ -162,11 +161,8 @@ fn subject(app: &App, results: &ResultsView) -> String {
     let name = app.model_name(&results.model.reference);
     let SplitEvaluation { data, split, .. } = &results.measured;
     let data = format!("{} ({})", data.label(), split.label());
-    let network = format!(
-        "{} on {}",
-        results.model.network.label(),
-        results.model.data.label()
-    );
+    let (network, trained_on) = (results.model.network.label(), results.model.data.label());
+    let network = format!("{network} on {trained_on}");
     if name.starts_with(&network) {
         format!("{name}, evaluated on {data}")
     } else {
@@ -176,20 +172,15 @@ fn subject(app: &App, results: &ResultsView) -> String {
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
     ui.strong("Confusion matrix");
-    let explained = confusion::show(ui, evaluation, &view.classes, &mut view.cell, side);
-    let text = match explained {
-        Some((truth, answer)) => format!(
-            "{}.",
-            cell_sentence(
-                &view.classes,
-                truth,
-                answer,
-                evaluation.count(truth, answer)
-            )
-        ),
+    let classes = &view.classes;
+    let text = match confusion::show(ui, evaluation, classes, &mut view.cell, side) {
+        Some((truth, answer)) => {
+            let count = evaluation.count(truth, answer);
+            format!("{}.", cell_sentence(classes, truth, answer, count))
+        }
         None => format!(
             "Rows: true {0}. Columns: predicted {0}. Select a cell to see its images.",
-            view.classes.nouns()
+            classes.nouns()
         ),
     };
     ui.weak(text);
@@ -203,88 +194,73 @@ fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f3
 fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
     ui.horizontal_wrapped(|ui| {
         ui.strong("Misclassified images");
-        match view.cell {
-            None => {
-                ui.weak("most confident errors first");
-            }
-            Some((truth, answer)) => {
-                ui.weak(format!(
-                    "only {} instead of {}",
-                    view.classes.name(answer),
-                    view.classes.name(truth)
-                ));
-                if ui.button("Show all").clicked() {
-                    view.cell = None;
-                }
-            }
+        let Some((truth, answer)) = view.cell else {
+            ui.weak("most confident errors first");
+            return;
+        };
+        let [answer, truth] = [answer, truth].map(|class| view.classes.name(class));
+        ui.weak(format!("only {answer} instead of {truth}"));
+        if ui.button("Show all").clicked() {
+            view.cell = None;
         }
     });
-    let count = view
-        .cell
-        .map_or(0, |(truth, answer)| evaluation.count(truth, answer));
+    let count = |(truth, answer)| evaluation.count(truth, answer);
+    let count = view.cell.map_or(0, count);
     if let Some(index) = view.gallery.show(ui, &view.classes, view.cell, count) {
         view.opened = Some(index);
     }
 }
 
 pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
-    let models = app.models(usize::MAX);
-    let data = data_sets(app);
+    let (models, data) = (app.models(usize::MAX), data_sets(app));
     // The last evaluation's model and data, unless others were chosen and still exist.
-    let measured = app.results.shown.as_ref().map(|results| {
-        (
-            results.model.reference.clone(),
-            results.measured.data.clone(),
-        )
-    });
-    let model = view
-        .model
-        .clone()
-        .filter(|model| models.contains(model))
-        .or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
-    let model = model
-        .filter(|model| models.contains(model))
-        .unwrap_or(ModelRef::Starter);
-    let set = view
-        .data
-        .clone()
-        .filter(|set| data.contains(set))
-        .or_else(|| measured.map(|(_, set)| set))
-        .unwrap_or_else(DataSpec::builtin);
+    let measured = app.results.shown.as_ref();
+    let last = measured.map(|results| results.model.reference.clone());
+    let chosen = view.model.clone();
+    let chosen = chosen.filter(|model| models.contains(model)).or(last);
+    let chosen = chosen.filter(|model| models.contains(model));
+    let model = chosen.unwrap_or(ModelRef::Starter);
+    let last = measured.map(|results| results.measured.data.clone());
+    let chosen = view.data.clone().filter(|set| data.contains(set)).or(last);
+    let set = chosen.unwrap_or_else(DataSpec::builtin);
     // All stand on one line, as high as the main button.
     let height = std::mem::replace(&mut ui.spacing_mut().interact_size.y, style::BUTTON_HEIGHT);
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Model");
-        let chosen = ComboBox::from_id_salt("model to evaluate").width(220.0).truncate().selected_text(app.model_name(&model));
-        let chosen = chosen.show_ui(ui, |ui| {
+        let name = app.model_name(&model);
+        let list = style::drop_down(ui, "model to evaluate", 220.0, &name, |ui| {
             for candidate in models {
-                if ui.selectable_label(candidate == model, app.model_name(&candidate)).clicked() {
+                let name = app.model_name(&candidate);
+                if ui.selectable_label(candidate == model, name).clicked() {
                     view.model = Some(candidate);
                 }
             }
         });
-        let list = chosen.response.labelled_by(label.id).accessible_name("Model to evaluate");
-        style::explain_list(list, &app.model_name(&model), "");
+        let list = list.labelled_by(label.id).accessible_name("Model to evaluate");
+        style::explain_list(list, &name, "");
         let label = ui.label("Test set");
-        let chosen = ComboBox::from_id_salt("test set").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
+        let list = style::drop_down(ui, "test set", 160.0, &set.label(), |ui| {
             for candidate in data {
                 if ui.selectable_label(candidate == set, candidate.label()).clicked() {
                     view.data = Some(candidate);
                 }
             }
         });
-        let list = chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
+        let list = list.labelled_by(label.id).accessible_name("Test set to evaluate on");
         style::explain_list(list, &set.label(), "");
         if let Some(running) = app.ctx.jobs.doing(Activity::Evaluation) {
             let fraction = running.progress.fraction;
-            let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
-            ui.add(bar).accessible_name("Evaluation progress");
-            ui.button("Cancel").pushes(actions, || Action::CancelJob(running.id));
+            let bar = ProgressBar::new(fraction).text(format!("{:.0} %", fraction * 100.0));
+            ui.add(bar.desired_width(160.0))
+                .accessible_name("Evaluation progress");
+            ui.button("Cancel")
+                .pushes(actions, || Action::CancelJob(running.id));
         } else {
             let busy = app.ctx.is_training();
-            let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
             let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
-            evaluate.on_disabled_hover_text(why_not).pushes(actions, || ModelsAction::Evaluate { model, data: set });
+            let evaluate = style::primary_button(ui, "Evaluate");
+            style::ask(ui, evaluate, busy.then_some(why_not), "")
+                .pushes(actions, || ModelsAction::Evaluate { model, data: set });
             if busy {
                 ui.weak("available when the run in progress has ended");
             }
@@ -297,26 +273,15 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
 /// The built-in digits, the data sets found on this machine, the person's own drawings, and the
 /// folders that were chosen.
 fn data_sets(app: &App) -> Vec<DataSpec> {
-    let found = app
-        .train
-        .found
-        .iter()
-        .flatten()
-        .map(|found| app.ctx.source_of(found));
+    let found = app.train.found.iter().flatten();
+    let found = found.map(|found| app.ctx.source_of(found));
     let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
-    let chosen = app
-        .ctx
-        .settings
-        .data_folders
-        .iter()
-        .map(|folder| DataSource::Path(Path::new(folder).to_owned()));
+    let chosen = app.ctx.settings.data_folders.iter().cloned();
+    let single = found.chain(mine).chain(chosen.map(DataSource::Path));
+    let shown = app.results.shown.iter();
+    let shown = shown.map(|results| results.measured.data.clone());
     let mut sets = vec![DataSpec::builtin()];
-    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(
-        app.results
-            .shown
-            .iter()
-            .map(|results| results.measured.data.clone()),
-    ) {
+    for set in single.map(DataSpec::single).chain(shown) {
         if !sets.contains(&set) {
             sets.push(set);
         }

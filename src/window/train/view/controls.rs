@@ -2,7 +2,7 @@
 //! curves, the offer to resume a run that was interrupted; in the panel, the runs that wait.
 
 use eframe::egui::{
-    Align, Button, Frame, KeyboardShortcut, Label, Layout, Margin, Panel, Response, RichText, Ui,
+    Align, Button, Frame, KeyboardShortcut, Label, Layout, Margin, Panel, Response, Ui, vec2,
 };
 
 use super::fields;
@@ -19,104 +19,85 @@ use crate::window::{Action, App, Phase, Pushes as _, RunView, Screen, TrainActio
 /// and go there must not move a button under the pointer.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let bottom = |name: &'static str| {
-        Panel::bottom(name).frame(Frame::new().inner_margin(Margin {
-            top: 8,
-            ..Margin::ZERO
-        }))
+        let mut margin = Margin::ZERO;
+        margin.top = 8;
+        let panel = Panel::bottom(name).frame(Frame::new().inner_margin(margin));
+        panel.show_separator_line(false)
     };
-    bottom("run controls")
-        .show_separator_line(false)
-        .show(ui, |ui| buttons(ui, app, actions));
-    bottom("run state")
-        .show_separator_line(false)
-        .show(ui, |ui| {
-            ui.separator();
-            if let Some(run) = &app.train.run {
-                state(ui, app, run);
+    bottom("run controls").show(ui, |ui| buttons(ui, app, actions));
+    bottom("run state").show(ui, |ui| {
+        ui.separator();
+        if let Some(run) = &app.train.run {
+            state(ui, app, run);
+        }
+        if app.train.active().is_some() {
+            return;
+        }
+        if app.ctx.is_sweeping() {
+            let reason =
+                "Cannot start: a sweep is in progress. Pause it, or wait until it has ended.";
+            style::invalid_link(ui, reason)
+                .on_hover_text("Go to the sweep")
+                .pushes(actions, || Action::Show(Screen::Sweep));
+        }
+        for (index, obstacle) in app.validation_errors().iter().enumerate() {
+            let first = if index == 0 { "Cannot start. " } else { "" };
+            let reason = format!("{first}{}", obstacle.message.what);
+            let Some(setting) = obstacle.setting else {
+                style::invalid(ui, &reason);
+                continue;
+            };
+            let link = style::invalid_link(ui, &reason);
+            if link.on_hover_text("Go to this setting").clicked() {
+                fields::look_for(ui, setting);
             }
-            if app.train.run.as_ref().is_some_and(RunView::is_active) {
-                return;
-            }
-            if app.ctx.is_sweeping() {
-                let reason =
-                    "Cannot start: a sweep is in progress. Pause it, or wait until it has ended.";
-                style::invalid_link(ui, reason)
-                    .on_hover_text("Go to the sweep")
-                    .pushes(actions, || Action::Show(Screen::Sweep));
-            }
-            for (index, obstacle) in app.validation_errors().iter().enumerate() {
-                let what = &obstacle.message.what;
-                let reason = if index == 0 {
-                    format!("Cannot start. {what}")
-                } else {
-                    what.clone()
-                };
-                let Some(setting) = obstacle.setting else {
-                    style::invalid(ui, &reason);
-                    continue;
-                };
-                if style::invalid_link(ui, &reason)
-                    .on_hover_text("Go to this setting")
-                    .clicked()
-                {
-                    fields::look_for(ui, setting);
-                }
-            }
-        });
+        }
+    });
 }
 
 fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width();
-    match app.train.run.as_ref().filter(|run| run.is_active()) {
-        None => start(ui, app, actions),
-        Some(run) if run.phase == Phase::NotSaved => save(ui, run, actions),
-        Some(run) => {
-            ui.horizontal(|ui| {
-                let half = (width - ui.spacing().item_spacing.x) / 2.0;
-                let pause = match run.phase {
-                    Phase::Paused => (
-                        style::primary_button(ui, "Resume"),
-                        Action::Train(TrainAction::Resume),
-                    ),
-                    _ => (
-                        style::secondary_button("Pause"),
-                        Action::Train(TrainAction::Pause),
-                    ),
-                };
-                let stopping = run.phase == Phase::Stopping;
-                let can_pause = matches!(run.phase, Phase::Training | Phase::Paused);
-                let response = ui.add_enabled(can_pause, pause.0.min_size([half, 36.0].into()));
-                with_keys(ui, response, shortcuts::START).pushes(actions, || pause.1);
-                let response = ui.add_enabled(
-                    !stopping,
-                    style::secondary_button("Stop").min_size([half, 36.0].into()),
-                );
-                with_keys(ui, response, shortcuts::STOP).pushes(actions, || TrainAction::Stop);
-            });
-        }
+    let Some(run) = app.train.active() else {
+        return start(ui, app, actions);
+    };
+    if run.phase == Phase::NotSaved {
+        return save(ui, run, actions);
     }
+    ui.horizontal(|ui| {
+        let half = vec2((width - ui.spacing().item_spacing.x) / 2.0, 36.0);
+        let (pause, action) = match run.phase {
+            Phase::Paused => (style::primary_button(ui, "Resume"), TrainAction::Resume),
+            _ => (style::secondary_button("Pause"), TrainAction::Pause),
+        };
+        let can_pause = matches!(run.phase, Phase::Training | Phase::Paused);
+        let response = ui.add_enabled(can_pause, pause.min_size(half));
+        with_keys(ui, response, shortcuts::START).pushes(actions, || action);
+        let can_stop = run.phase != Phase::Stopping;
+        let stop = style::secondary_button("Stop").min_size(half);
+        let response = ui.add_enabled(can_stop, stop);
+        with_keys(ui, response, shortcuts::STOP).pushes(actions, || TrainAction::Stop);
+    });
 }
 
 /// The run waits until it can be saved.
 fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
-    let size = [ui.available_width(), 36.0];
-    ui.add(style::primary_button(ui, "Save in another folder…").min_size(size.into()))
+    let whole = vec2(ui.available_width(), 36.0);
+    let half = vec2((whole.x - ui.spacing().item_spacing.x) / 2.0, whole.y);
+    let elsewhere = style::primary_button(ui, "Save in another folder…");
+    ui.add(elsewhere.min_size(whole))
         .pushes(actions, || TrainAction::ChooseRunFolder);
     ui.horizontal(|ui| {
-        let half = [(size[0] - ui.spacing().item_spacing.x) / 2.0, size[1]];
-        ui.add(style::secondary_button("Try again").min_size(half.into()))
+        ui.add(style::secondary_button("Try again").min_size(half))
             .pushes(actions, || TrainAction::SaveRun);
         let (stop, about) = match &run.checkpoint {
-            Some(last) => (
-                "Stop",
-                format!(
-                    "The run can be resumed after {}, and saved, later.",
-                    last.position
-                ),
-            ),
+            Some(last) => {
+                let position = &last.position;
+                let later = format!("The run can be resumed after {position}, and saved, later.");
+                ("Stop", later)
+            }
             None => ("Save what fits", RunView::about_rescue()),
         };
-        let response = ui.add(style::secondary_button(stop).min_size(half.into()));
+        let response = ui.add(style::secondary_button(stop).min_size(half));
         with_keys(ui, response, shortcuts::STOP)
             .on_hover_text(about)
             .pushes(actions, || TrainAction::Stop);
@@ -126,45 +107,31 @@ fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let free = !app.ctx.is_sweeping();
     let startable = free && app.validation_errors().is_empty();
-    let size = [ui.available_width(), 40.0];
-    // In a horizontal layout the label is centered in its button.
-    let button = |ui: &mut Ui, enabled, button: Button<'static>| {
-        ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into())))
-            .inner
-    };
+    let size = vec2(ui.available_width(), 40.0);
     // The keys go with the primary button; the order stays, so that none moves under the pointer.
-    let style_of = |ui: &Ui, primary, name| {
-        if primary {
+    let button = |ui: &mut Ui, enabled, primary, name: String| {
+        let button = if primary {
             style::primary_button(ui, name)
         } else {
             style::secondary_button(name)
+        };
+        // In a horizontal layout the label is centered in its button.
+        let row = ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size)));
+        if primary {
+            with_keys(ui, row.inner, shortcuts::START)
+        } else {
+            row.inner
         }
     };
     let resumes = app.train.run_to_resume().is_some();
     let offered = app.train.interrupted_checkpoint();
     if let Some(last) = offered {
-        let response = button(ui, free, style_of(ui, resumes, resume_label(last.position)));
-        let response = if resumes {
-            with_keys(ui, response, shortcuts::START)
-        } else {
-            response
-        };
-        response.pushes(actions, || {
+        button(ui, free, resumes, resume_label(last.position)).pushes(actions, || {
             TrainAction::ResumeInterrupted(last.folder.clone())
         });
     }
-    let name = if offered.is_some() {
-        "Start new run"
-    } else {
-        "Start"
-    };
-    let response = button(ui, startable, style_of(ui, !resumes, name.to_owned()));
-    let response = if resumes {
-        response
-    } else {
-        with_keys(ui, response, shortcuts::START)
-    };
-    response.pushes(actions, || TrainAction::Start);
+    let name = offered.map_or("Start", |_| "Start new run");
+    button(ui, startable, !resumes, name.to_owned()).pushes(actions, || TrainAction::Start);
 }
 
 pub(super) fn resume_label(position: RunPosition) -> String {
@@ -190,23 +157,20 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     if let Phase::Training | Phase::Paused = run.phase {
         figures.insert(0, format!("{:.0} %", run.fraction() * 100.0));
     }
-    if let Phase::Finished(summary) = &run.phase {
+    if let Some(summary) = run.summary() {
         figures.push(format!("trained in {}", duration(summary.train_seconds)));
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));
     }
     if run.is_active() && run.plan.is_some() && !run.has_completed_epoch() {
-        style::note(
-            ui,
-            "No epoch is complete yet: if you stop now, there is no model, but you can resume the run.",
-        );
+        let none = "No epoch is complete yet: if you stop now, there is no model, but you can resume the run.";
+        style::note(ui, none);
     }
     if app.shell.stays_awake() {
-        ui.label(style::hint(
-            "Sleep is disabled until training has finished.",
-        ))
-        .on_hover_text("The display may still turn off.");
+        let awake = style::hint("Sleep is disabled until training has finished.");
+        ui.label(awake)
+            .on_hover_text("The display may still turn off.");
     }
     if let Some(scaling) = run.scaling() {
         let about = "The loss is scaled up so that small gradients do not underflow in f16. If gradients overflow, the step is skipped and the scale is halved.";
@@ -214,10 +178,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     }
     for intervention in &run.interventions {
         let message = Message::intervened(intervention);
-        ui.horizontal_top(|ui| {
-            icons::icon(ui, icons::Icon::Note);
-            style::note(ui, message.what).on_hover_text(message.remedy);
-        });
+        style::note_with_icon(ui, message.what).on_hover_text(message.remedy);
     }
 }
 
@@ -226,44 +187,44 @@ pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last c
 
 /// Draws it; nothing where there is no such run.
 pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    const ABOUT: &str = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
     let (Some(run), Some(last)) = (&app.train.run, app.train.interrupted_checkpoint()) else {
         return;
     };
-    let what = if run.phase == Phase::Discarded {
+    let was_stopped = run.phase == Phase::Discarded;
+    let what = if was_stopped {
         "stopped"
     } else {
         "interrupted"
     };
     let title = format!("{} was {what}", run.config.title());
-    let validation = run
-        .history
-        .epochs
-        .last()
-        .map_or_else(String::new, |record| {
-            format!(
-                ", with a validation accuracy of {}",
-                percent(f64::from(record.validation_accuracy), 2)
-            )
-        });
-    let model = if run.has_completed_epoch() {
-        ""
-    } else {
-        "No epoch was complete, so there is no model yet. "
-    };
+    let record = run.history.epochs.last();
+    let validation = record.map_or_else(String::new, |record| {
+        let accuracy = percent(f64::from(record.validation_accuracy), 2);
+        format!(", with a validation accuracy of {accuracy}")
+    });
+    let has_model = run.has_completed_epoch();
+    let none = "No epoch was complete, so there is no model yet. ";
+    let model = if has_model { "" } else { none };
+    let (position, epochs) = (&last.position, run.config.epochs);
     let saved = format!(
-        "{model}It was saved after {} of {}{validation}, and continues from there.",
-        last.position, run.config.epochs
+        "{model}It was saved after {position} of {epochs}{validation}, and continues from there."
     );
+    let folder = || last.folder.clone();
     style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
                 let label = resume_label(last.position);
-                let button = if app.train.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
-                ui.add(button).on_hover_text(about).pushes(actions, || TrainAction::ResumeInterrupted(last.folder.clone()));
-                if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {
-                    actions.push(Action::Train(TrainAction::SaveInterrupted(last.folder.clone())));
+                let button = match app.train.run_to_resume() {
+                    Some(_) => style::primary_button(ui, label),
+                    None => style::secondary_button(label),
+                };
+                style::ask(ui, button, None, ABOUT)
+                    .pushes(actions, || TrainAction::ResumeInterrupted(folder()));
+                if has_model {
+                    style::ask(ui, Button::new("Save as a model"), None, ABOUT_SAVING)
+                        .pushes(actions, || TrainAction::SaveInterrupted(folder()));
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
@@ -278,19 +239,16 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Draws the settings of the run in progress.
 pub fn this_run(ui: &mut Ui, run: &RunView) {
+    let config = &run.config;
     style::section(ui, "This run");
-    let RunConfig {
-        batch_size,
-        learning_rate,
-        precision,
-        optimizer,
-        seed,
-        ..
-    } = &run.config;
-    ui.add(Label::new(run_name(&run.config)).wrap());
+    ui.add(Label::new(run_name(config)).wrap());
     let details = format!(
-        "Batch size {batch_size}, {}, learning rate {learning_rate}, {precision}, seed {seed}.",
-        optimizer.label()
+        "Batch size {}, {}, learning rate {}, {}, seed {}.",
+        config.batch_size,
+        config.optimizer.label(),
+        config.learning_rate,
+        config.precision,
+        config.seed
     );
     style::note(ui, details);
     ui.add_space(style::GAP / 2.0);
@@ -299,10 +257,11 @@ pub fn this_run(ui: &mut Ui, run: &RunView) {
 
 /// Draws the runs that wait, and what adds another.
 pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.ctx.is_training() {
+    let training = app.ctx.is_training();
+    if training {
         let ready = app.validation_errors().is_empty();
-        let add = ui.add_enabled(ready, style::secondary_button("Add to queue"));
-        add.on_hover_text("Train with these settings once the run in progress has finished")
+        ui.add_enabled(ready, style::secondary_button("Add to queue"))
+            .on_hover_text("Train with these settings once the run in progress has finished")
             .pushes(actions, || TrainAction::QueueRun);
     }
     if app.train.queue.is_empty() {
@@ -313,10 +272,11 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.push_id(("queued", index), |ui| {
             ui.add(Label::new(format!("{}. {}", index + 1, run_name(config))).wrap());
             ui.horizontal(|ui| {
-                if index == 0 && !app.ctx.is_training() && ui.button("Start this run").clicked() {
-                    actions.push(Action::Train(TrainAction::StartQueued));
+                if index == 0 && !training {
+                    ui.button("Start this run")
+                        .pushes(actions, || TrainAction::StartQueued);
                 }
-                ui.button(RichText::new("Remove"))
+                ui.button("Remove")
                     .pushes(actions, || TrainAction::RemoveQueued(index));
             });
         });
@@ -325,18 +285,15 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// "Balanced on Built-in digits: Speedrun, 12 epochs".
 fn run_name(config: &RunConfig) -> String {
-    let preset = config
-        .preset
-        .map_or("Custom settings", |preset| preset.label());
+    let preset = config.preset;
+    let preset = preset.map_or("Custom settings", |preset| preset.label());
     let epochs = count(u64::from(config.epochs), "epoch");
-    let repetition = config
-        .repetition
-        .as_ref()
-        .map(|run| format!(", run {} of {}", run.number, config.repeats))
-        .unwrap_or_default();
-    format!(
-        "{preset} on {}: {}, {epochs}{repetition}",
+    let repetition = config.repetition.as_ref();
+    let repetition = repetition.map(|run| format!(", run {} of {}", run.number, config.repeats));
+    let repetition = repetition.unwrap_or_default();
+    let (data, network) = (
         visible::label(&config.data.label()),
-        config.network().label()
-    )
+        config.network().label(),
+    );
+    format!("{preset} on {data}: {network}, {epochs}{repetition}")
 }

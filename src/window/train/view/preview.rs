@@ -37,23 +37,16 @@ struct Sheets {
 
 impl Sheets {
     fn new(ui: &Ui, shown: &Samples) -> Self {
-        let issues = shown
-            .overview
-            .iter()
-            .flat_map(|overview| &overview.issues)
-            .enumerate();
+        let issues = shown.overview.iter().flat_map(|overview| &overview.issues);
         let of_issue = |(index, issue): (usize, &Issue)| {
-            ImageSheet::new(
-                ui.ctx(),
-                &format!("issue {index}"),
-                issue.examples.iter().map(|example| &example.image),
-            )
+            let images = issue.examples.iter().map(|example| &example.image);
+            ImageSheet::new(ui.ctx(), &format!("issue {index}"), images)
         };
         Self {
             data: shown.data.clone(),
             samples: ImageSheet::new(ui.ctx(), "samples", shown.images.iter()),
             count: shown.images.len(),
-            issues: issues.map(of_issue).collect(),
+            issues: issues.enumerate().map(of_issue).collect(),
         }
     }
 }
@@ -90,20 +83,18 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
 }
 
 fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
+    const ROWS: f32 = 4.0;
+    let chosen = &app.ctx.config.data;
+    let pixels = ui.pixels_per_point();
     let width = ui.available_width().min(520.0);
-    let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(ui.pixels_per_point());
-    let rows = 4;
-    let (area, response) =
-        ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
-    style::name(
-        &response,
-        Role::Image,
-        &format!("Samples of {}", app.ctx.config.data.label()),
-    );
+    let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(pixels);
+    let room = vec2(width, ROWS * (size + 4.0));
+    let (area, response) = ui.allocate_exact_size(room, Sense::hover());
+    let name = format!("Samples of {}", chosen.label());
+    style::name(&response, Role::Image, &name);
     let Some(samples) = app.train.samples(&app.ctx) else {
         // Built-in digits are there at once.
-        if app.train.is_looking_at_data(&app.ctx, &app.my_digits)
-            && app.ctx.config.data != DataSpec::builtin()
+        if app.train.is_looking_at_data(&app.ctx, &app.my_digits) && *chosen != DataSpec::builtin()
         {
             ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
                 ui.label(style::hint("Looking at the images…"))
@@ -111,36 +102,20 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
         }
         return;
     };
-    if view
-        .samples
-        .as_ref()
-        .is_none_or(|sheets| sheets.data != samples.data)
-    {
-        view.samples = Some(Sheets::new(ui, samples));
-    }
-    let Some(Sheets {
-        samples: sheet,
-        count,
-        issues,
-        ..
-    }) = &view.samples
-    else {
-        return;
-    };
+    view.samples.take_if(|sheets| sheets.data != samples.data);
+    let sheets = view.samples.get_or_insert_with(|| Sheets::new(ui, samples));
     let palette = style::palette(ui);
     // Class by class, as many of each: a column for each of ten, else one after the other.
-    let of_each = count.div_ceil(COLUMNS).max(1);
-    let ten = app.train.data_classes(&app.ctx).len() == COLUMNS;
-    for index in 0..*count {
-        let (column, row) = if ten {
-            (index / of_each, index % of_each)
-        } else {
-            (index % COLUMNS, index / COLUMNS)
-        };
+    let of_each = sheets.count.div_ceil(COLUMNS).max(1);
+    let classes = app.train.data_classes(&app.ctx);
+    let ten = classes.len() == COLUMNS;
+    for index in 0..sheets.count {
+        let by_class = (index / of_each, index % of_each);
+        let in_order = (index % COLUMNS, index / COLUMNS);
+        let (column, row) = if ten { by_class } else { in_order };
         let at = area.min + vec2(column as f32, row as f32) * (size + 4.0);
-        let rect =
-            Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
-        sheet.paint(ui.painter(), index, rect, palette);
+        let rect = Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(pixels);
+        sheets.samples.paint(ui.painter(), index, rect, palette);
         style::outline_outside(ui.painter(), rect, 1.0, palette.line);
     }
     let Some(overview) = &samples.overview else {
@@ -149,10 +124,10 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     for part in [Part::Training, Part::Test] {
         style::note(ui, format!("{}.", overview.summary(part)));
     }
-    if let Some(sentence) = overview.imbalance_sentence(&app.train.data_classes(&app.ctx)) {
+    if let Some(sentence) = overview.imbalance_sentence(&classes) {
         style::caution(ui, &sentence);
     }
-    for (issue, sheet) in overview.issues.iter().zip(issues) {
+    for (issue, sheet) in overview.issues.iter().zip(&sheets.issues) {
         style::caution(ui, &issue.sentence());
         examples(ui, issue, sheet);
     }
@@ -161,15 +136,11 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
 /// The first images with an issue; where they are and how they are labeled is said on hover.
 fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
     ui.horizontal_wrapped(|ui| {
+        let size = egui::Vec2::splat(EXAMPLE);
         for (index, example) in issue.examples.iter().enumerate() {
-            let (rect, response) =
-                ui.allocate_exact_size(egui::Vec2::splat(EXAMPLE), Sense::hover());
-            framed(
-                ui,
-                sheet,
-                index,
-                rect.round_to_pixels(ui.pixels_per_point()),
-            );
+            let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+            let place = rect.round_to_pixels(ui.pixels_per_point());
+            framed(ui, sheet, index, place);
             let text = issue.place_of(example);
             style::name(&response, Role::Image, &text);
             response.on_hover_text(text);
@@ -179,65 +150,50 @@ fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
 
 /// The layers one after the other, each a card.
 fn network(ui: &mut Ui, blocks: &[Block]) {
-    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW))
-        .floor()
-        .max(1.0) as usize;
-    let details = blocks
-        .iter()
-        .map(|block| block.details.len())
-        .max()
-        .unwrap_or_default();
+    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW)).floor();
+    let columns = columns.max(1.0) as usize;
+    let details = blocks.iter().map(|block| block.details.len());
+    let details = details.max().unwrap_or_default();
     for (row, cards) in blocks.chunks(columns).enumerate() {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
             for (column, block) in cards.iter().enumerate() {
                 let response = card(ui, block, details);
                 if row * columns + column + 1 < blocks.len() {
-                    let (rect, _) =
-                        ui.allocate_exact_size(vec2(ARROW, response.rect.height()), Sense::hover());
-                    ui.painter().arrow(
-                        rect.left_center() + vec2(4.0, 0.0),
-                        vec2(ARROW - 8.0, 0.0),
-                        Stroke::new(1.5, style::palette(ui).faded),
-                    );
+                    let size = vec2(ARROW, response.rect.height());
+                    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+                    let (from, along) = (vec2(4.0, 0.0), vec2(ARROW - 8.0, 0.0));
+                    let stroke = Stroke::new(1.5, style::palette(ui).faded);
+                    ui.painter().arrow(rect.left_center() + from, along, stroke);
                 }
             }
         });
     }
-    let parameters: u64 = blocks.iter().map(|block| block.parameters).sum();
-    ui.label(style::hint(format!(
-        "{} parameters in all.",
-        grouped(parameters)
-    )));
+    let parameters = grouped(blocks.iter().map(|block| block.parameters).sum());
+    ui.label(style::hint(format!("{parameters} parameters in all.")));
 }
 
 /// A card with room for this many lines of details.
 fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
     const MARGIN: f32 = 9.0;
     let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
-    let height =
-        2.0 * MARGIN + ui.text_style_height(&egui::TextStyle::Body) + (details + 1) as f32 * small;
+    let body = ui.text_style_height(&egui::TextStyle::Body);
+    let height = 2.0 * MARGIN + body + (details + 1) as f32 * small;
     let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), Sense::hover());
     let palette = style::palette(ui);
     style::paper(ui.painter(), rect, style::RADIUS_SMALL, palette);
-    let mut inside = ui.new_child(
-        UiBuilder::new()
-            .max_rect(rect.shrink(MARGIN))
-            .layout(Layout::top_down(Align::Min)),
-    );
+    let place = UiBuilder::new().max_rect(rect.shrink(MARGIN));
+    let mut inside = ui.new_child(place.layout(Layout::top_down(Align::Min)));
     inside.spacing_mut().item_spacing.y = 2.0;
-    let name = if block.repeats > 1 {
-        format!("{} × {}", block.repeats, block.name)
-    } else {
-        block.name.to_owned()
+    let name = match block.repeats {
+        1 => block.name.to_owned(),
+        many => format!("{many} × {}", block.name),
     };
-    inside.add(Label::new(RichText::new(name).strong()).truncate());
+    style::strong_line(&mut inside, name);
     for detail in &block.details {
         inside.add(Label::new(RichText::new(detail).small()).truncate());
     }
-    inside.label(style::hint(format!(
-        "{} parameters",
-        grouped(block.parameters)
-    )));
+    let parameters = grouped(block.parameters);
+    inside.label(style::hint(format!("{parameters} parameters")));
     response
 }

@@ -36,24 +36,13 @@ impl std::fmt::Debug for LayerSheet {
 /// Draws the images in a square of this `side`.
 pub fn filters(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>, side: f32) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), side), Sense::hover());
-    style::describe(
-        &response,
-        Role::Image,
-        NAME,
-        &learning
-            .layer_sentence()
-            .unwrap_or_else(|| "not shown yet".to_owned()),
-    );
-    let Some((step, layer)) = &learning.first_layer else {
-        return;
-    };
-    paint(
-        ui,
-        Rect::from_min_size(area.min, Vec2::splat(side)),
-        layer,
-        (learning.run, *step),
-        sheet,
-    );
+    let sentence = learning.layer_sentence();
+    let sentence = sentence.as_deref().unwrap_or("not shown yet");
+    style::describe(&response, Role::Image, NAME, sentence);
+    if let Some((step, layer)) = &learning.first_layer {
+        let place = Rect::from_min_size(area.min, Vec2::splat(side));
+        paint(ui, place, layer, (learning.run, *step), sheet);
+    }
 }
 
 /// Paints images of weights into this area, as large as fit there; the run and the steps behind
@@ -154,101 +143,67 @@ pub fn start(
 ) {
     ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
         ui.set_min_height(height);
-        ScrollArea::vertical()
-            .id_salt("initialisation")
-            .auto_shrink(false)
-            .max_height(height)
-            .show(ui, |ui| {
-                if let Some(components) = &report.components {
-                    ui.add(
-                        Label::new(RichText::new("Principal components").small().strong())
-                            .truncate(),
-                    );
-                    let (area, response) =
-                        ui.allocate_exact_size(vec2(ui.available_width(), IMAGES), Sense::hover());
-                    style::name(&response, Role::Image, "Principal components");
-                    paint(ui, area, &components.images, (run, 0), sheet);
-                    ui.add(
-                        Label::new(RichText::new("Variance explained by each").small().strong())
-                            .truncate(),
-                    );
-                    bars(ui, components);
-                }
-                layers(ui, report);
-            });
+        let area = ScrollArea::vertical().id_salt("initialisation");
+        let area = area.auto_shrink(false).max_height(height);
+        area.show(ui, |ui| {
+            if let Some(components) = &report.components {
+                title(ui, "Principal components");
+                let size = vec2(ui.available_width(), IMAGES);
+                let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+                style::name(&response, Role::Image, "Principal components");
+                paint(ui, area, &components.images, (run, 0), sheet);
+                title(ui, "Variance explained by each");
+                bars(ui, components);
+            }
+            layers(ui, report);
+        });
     });
+}
+
+fn title(ui: &mut Ui, title: &str) {
+    ui.add(Label::new(RichText::new(title).small().strong()).truncate());
 }
 
 /// A bar for the share of each component.
 fn bars(ui: &mut Ui, components: &Components) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
-    style::describe(
-        &response,
-        Role::Image,
+    let (name, sentence) = (
         "Variance explained by each component",
-        &components.sentence(),
+        components.sentence(),
     );
-    response.on_hover_text(components.sentence());
-    let shown: Vec<f32> = components
-        .explained
-        .iter()
-        .copied()
-        .take(MAX_BARS)
-        .collect();
-    let greatest = shown.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    style::describe(&response, Role::Image, name, &sentence);
+    response.on_hover_text(sentence);
+    let shown = components.explained.iter().copied().take(MAX_BARS);
+    let greatest = shown.clone().fold(f32::MIN_POSITIVE, f32::max);
     let width = area.width() / shown.len().max(1) as f32;
-    let palette = style::palette(ui);
-    for (index, share) in shown.iter().enumerate() {
-        let size = vec2(
-            (width - 1.0).max(1.0),
-            (share / greatest * area.height()).max(1.0),
-        );
-        let left = area.left() + index as f32 * width;
-        ui.painter().rect_filled(
-            Rect::from_min_size(area.left_bottom() + vec2(left - area.left(), -size.y), size),
-            0.0,
-            palette.train,
-        );
+    let color = style::palette(ui).train;
+    for (index, share) in shown.enumerate() {
+        let height = (share / greatest * area.height()).max(1.0);
+        let corner = area.left_bottom() + vec2(index as f32 * width, -height);
+        let bar = Rect::from_min_size(corner, vec2((width - 1.0).max(1.0), height));
+        ui.painter().rect_filled(bar, 0.0, color);
     }
 }
 
 fn layers(ui: &mut Ui, report: &InitializationReport) {
-    let small = |text: String| Label::new(RichText::new(text).small()).truncate();
-    ui.add(
-        Label::new(
-            RichText::new("Variance of each layer's output")
-                .small()
-                .strong(),
-        )
-        .truncate(),
-    );
-    Grid::new("variances")
-        .num_columns(3)
-        .spacing(vec2(style::GAP, 2.0))
-        .show(ui, |ui| {
-            let figure = |ui: &mut Ui, text: String| {
+    let small = |text: &str| Label::new(RichText::new(text).small()).truncate();
+    title(ui, "Variance of each layer's output");
+    let grid = Grid::new("variances").num_columns(3);
+    grid.spacing(vec2(style::GAP, 2.0)).show(ui, |ui| {
+        let row = |ui: &mut Ui, name: &str, figures: [&str; 2]| {
+            ui.add(small(name));
+            for text in figures {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     ui.add(small(text))
                 });
-            };
-            ui.add(small("Layer".to_owned()));
-            figure(ui, "random weights".to_owned());
-            figure(
-                ui,
-                report
-                    .method
-                    .label()
-                    .split(' ')
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-            );
-            ui.end_row();
-            for layer in &report.layers {
-                ui.add(small(layer.layer.clone()));
-                figure(ui, format!("{:.3}", layer.before));
-                figure(ui, format!("{:.3}", layer.after));
-                ui.end_row();
             }
-        });
+            ui.end_row();
+        };
+        let method = report.method.label().split(' ').next();
+        row(ui, "Layer", ["random weights", method.unwrap_or_default()]);
+        for layer in &report.layers {
+            let [before, after] = [layer.before, layer.after].map(|it| format!("{it:.3}"));
+            row(ui, &layer.layer, [&before, &after]);
+        }
+    });
 }
