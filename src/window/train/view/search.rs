@@ -17,9 +17,7 @@ use crate::text::format::{
 };
 use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
 use crate::window::style::{self, NamedBar};
-use crate::window::{
-    Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchState,
-};
+use crate::window::{Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchState};
 
 /// The height of the plot of a search for a learning rate, and what stands around it, in points.
 const PLOT_HEIGHT: f32 = 320.0;
