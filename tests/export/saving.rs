@@ -10,15 +10,7 @@ use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use inkling::system::TargetError;
 
 use super::untrained_model;
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
+use crate::runs::names;
 
 fn save(model: ModelKind, format: ExportFormat, path: &Path) -> Result<(), ExportError> {
     save_over(model, format, path, Replace::Nothing)

@@ -23,16 +23,19 @@ use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
 fn outcome() -> TrainedModel {
-    let of = RunConfig {
+    trained(&RunConfig {
         epochs: 2,
         ..config(ModelKind::LeNet)
-    };
-    train(&of, &square_set(120, 20), &mut Watcher::default())
-        .unwrap()
-        .unwrap()
+    })
 }
 
-fn names(folder: &Path) -> Vec<String> {
+fn trained(of: &RunConfig) -> TrainedModel {
+    let set = square_set(120, 20);
+    let trained = train(of, &set, &mut Watcher::default());
+    trained.unwrap().unwrap()
+}
+
+pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

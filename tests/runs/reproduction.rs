@@ -5,18 +5,14 @@ use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::{Reproduction, Store, reproduced_config};
 use inkling::train::TrainedModel;
 
-use crate::synthetic::{square_set, train};
-use crate::train::watcher::{Watcher, config};
+use crate::train::watcher::config;
 
 fn trained(seed: u64) -> TrainedModel {
-    let of = RunConfig {
+    super::trained(&RunConfig {
         seed,
         epochs: 1,
         ..config(ModelKind::LeNet)
-    };
-    train(&of, &square_set(120, 20), &mut Watcher::default())
-        .unwrap()
-        .unwrap()
+    })
 }
 
 #[test]

@@ -58,6 +58,12 @@ fn settings_are_given_by_their_names_on_the_command_line() {
     assert_eq!(definition.problems(), []);
 }
 
+#[track_caller]
+fn assert_says(text: &str, error: &DefinitionError, words: &str) {
+    let said = message(error);
+    assert!(said.contains(words), "{text}: {said}");
+}
+
 #[test]
 fn each_mistake_in_a_setting_has_a_sentence() {
     for (text, words) in [
@@ -71,11 +77,7 @@ fn each_mistake_in_a_setting_has_a_sentence() {
         ("learning-rate=0..1:log:3", "cannot begin at 0"),
     ] {
         let error = SettingRange::parse(text).unwrap_err();
-        assert!(
-            message(&error).contains(words),
-            "{text}: {}",
-            message(&error)
-        );
+        assert_says(text, &error, words);
     }
     for (text, words) in [
         ("epochs=2.5", "2.5 is not a value of epochs"),
@@ -85,11 +87,7 @@ fn each_mistake_in_a_setting_has_a_sentence() {
         let error = definition(&[])
             .set(SettingRange::parse(text).unwrap())
             .unwrap_err();
-        assert!(
-            message(&error).contains(words),
-            "{text}: {}",
-            message(&error)
-        );
+        assert_says(text, &error, words);
     }
 }
 
@@ -228,11 +226,7 @@ fn a_file_says_the_same_as_the_command_line() {
         ("[set]\nlr = true", "The definition of the sweep"),
     ] {
         let error = DefinitionFile::parse(text).unwrap_err();
-        assert!(
-            message(&error).contains(words),
-            "{text}: {}",
-            message(&error)
-        );
+        assert_says(text, &error, words);
     }
 }
 

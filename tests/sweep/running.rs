@@ -17,6 +17,20 @@ fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Swee
     Sweep::create(&home.path().join("sweep"), definition).unwrap()
 }
 
+/// Runs the sweep with this executor, to its end.
+#[track_caller]
+fn complete(sweep: &mut Sweep, executor: &mut FakeExecutor) {
+    assert_eq!(run(sweep, executor, &mut endless()), Ok(Ending::Complete));
+}
+
+/// An executor in which this happens instead to the trial with this number.
+fn instead(trial: u32, event: TrialEvent) -> FakeExecutor {
+    FakeExecutor {
+        instead: Some((trial, event)),
+        ..FakeExecutor::default()
+    }
+}
+
 #[test]
 fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
     for (at_once, prunes) in [(1, true), (3, true), (2, false)] {
@@ -26,10 +40,7 @@ fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
             definition.pruner = definition.pruner.filter(|_| prunes);
         });
         let mut executor = FakeExecutor::default();
-        assert_eq!(
-            run(&mut sweep, &mut executor, &mut endless()),
-            Ok(Ending::Complete)
-        );
+        complete(&mut sweep, &mut executor);
         executor.stopped.sort_unstable();
         assert_eq!(executor.most_at_once, at_once as usize);
         assert_eq!(executor.started, (1..=12).collect::<Vec<_>>());
@@ -52,12 +63,7 @@ fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
 fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_would_have() {
     let home = tempfile::tempdir().unwrap();
     let mut undisturbed = sweep(&home, |_| {});
-    run(
-        &mut undisturbed,
-        &mut FakeExecutor::default(),
-        &mut endless(),
-    )
-    .unwrap();
+    complete(&mut undisturbed, &mut FakeExecutor::default());
 
     let other = tempfile::tempdir().unwrap();
     let mut interrupted = sweep(&other, |_| {});
@@ -93,18 +99,9 @@ fn where_no_machine_is_left_trials_in_progress_end_and_the_sweep_is_resumed() {
         run(&mut sweep, &mut executor, &mut endless()),
         Err(SweepError::Problem(EngineError::Gone.into()))
     );
-    assert_eq!(
-        sweep
-            .trials()
-            .iter()
-            .filter(|trial| trial.outcome == Some(Outcome::Completed))
-            .count(),
-        5
-    );
-    assert_eq!(
-        run(&mut sweep, &mut FakeExecutor::default(), &mut endless()),
-        Ok(Ending::Complete)
-    );
+    let is_complete = |trial: &&Trial| trial.outcome == Some(Outcome::Completed);
+    assert_eq!(sweep.trials().iter().filter(is_complete).count(), 5);
+    complete(&mut sweep, &mut FakeExecutor::default());
     assert_eq!(sweep.trials().len(), 12);
 }
 
@@ -112,13 +109,13 @@ fn where_no_machine_is_left_trials_in_progress_end_and_the_sweep_is_resumed() {
 fn a_sweep_that_is_complete_goes_on_with_a_larger_budget() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    run(&mut sweep, &mut FakeExecutor::default(), &mut endless()).unwrap();
+    complete(&mut sweep, &mut FakeExecutor::default());
     let before: Vec<Trial> = sweep.trials().to_vec();
     sweep.extend(Some(15), None, Some(2)).unwrap();
     let folder = sweep.folder().to_owned();
     drop(sweep);
     let mut sweep = Sweep::open(&folder).unwrap();
-    run(&mut sweep, &mut FakeExecutor::default(), &mut endless()).unwrap();
+    complete(&mut sweep, &mut FakeExecutor::default());
     assert_eq!(
         (sweep.trials().len(), &sweep.trials()[..12]),
         (15, &before[..])
@@ -136,10 +133,7 @@ fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
         );
         std::fs::write(folder.join("journal.jsonl"), format!("{begun}\n")).unwrap();
         let mut sweep = Sweep::open(&folder).unwrap();
-        assert_eq!(
-            run(&mut sweep, &mut FakeExecutor::default(), &mut endless()),
-            Ok(Ending::Complete)
-        );
+        complete(&mut sweep, &mut FakeExecutor::default());
         assert_eq!(sweep.trials().len(), trials, "after {elapsed} s");
         assert_ne!(
             sweep.trials()[0].outcome,
@@ -158,14 +152,8 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
         step: 3,
         cause: Divergence::NotFinite,
     };
-    let mut executor = FakeExecutor {
-        instead: Some((1, TrialEvent::Failed(diverged.into()))),
-        ..FakeExecutor::default()
-    };
-    assert_eq!(
-        run(&mut sweep, &mut executor, &mut endless()),
-        Ok(Ending::Complete)
-    );
+    let failed = TrialEvent::Failed(diverged.into());
+    complete(&mut sweep, &mut instead(1, failed));
     assert!(matches!(
         sweep.trials()[0].outcome,
         Some(Outcome::Failed { .. })
@@ -177,24 +165,14 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
 fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = FakeExecutor {
-        instead: Some((1, TrialEvent::Failed(EngineError::Gone.into()))),
-        ..FakeExecutor::default()
-    };
+    let gone = || TrialEvent::Failed(EngineError::Gone.into());
     assert_eq!(
-        run(&mut sweep, &mut executor, &mut endless()),
+        run(&mut sweep, &mut instead(1, gone()), &mut endless()),
         Err(SweepError::Problem(EngineError::Gone.into()))
     );
     assert_eq!(sweep.trials().len(), 1);
-    let mut executor = FakeExecutor {
-        instead: Some((5, TrialEvent::Failed(EngineError::Gone.into()))),
-        ..FakeExecutor::default()
-    };
-    assert_eq!(
-        run(&mut sweep, &mut executor, &mut endless()),
-        Ok(Ending::Complete),
-        "later, it costs a trial"
-    );
+    // Later, it costs a trial.
+    complete(&mut sweep, &mut instead(5, gone()));
     assert!(matches!(
         sweep.trials()[4].outcome,
         Some(Outcome::Failed { .. })
@@ -205,22 +183,10 @@ fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
 fn a_trial_whose_engine_was_asked_to_end_begins_again() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = FakeExecutor {
-        instead: Some((1, TrialEvent::Interrupted)),
-        ..FakeExecutor::default()
-    };
-    assert_eq!(
-        run(&mut sweep, &mut executor, &mut endless()),
-        Ok(Ending::Complete)
-    );
-    assert_eq!(
-        executor
-            .started
-            .iter()
-            .filter(|&&started| started == 1)
-            .count(),
-        2
-    );
+    let mut executor = instead(1, TrialEvent::Interrupted);
+    complete(&mut sweep, &mut executor);
+    let starts = executor.started.iter().filter(|&&trial| trial == 1);
+    assert_eq!(starts.count(), 2);
     assert_eq!(sweep.trials().len(), 12);
     assert_eq!(sweep.trials()[0].outcome, Some(Outcome::Completed));
 }
