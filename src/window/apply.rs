@@ -100,7 +100,7 @@ impl App {
             Screen::Models => self.ctx.list_runs(),
             Screen::MyDigits => {
                 // Another window may have changed them.
-                self.my_digits.load_my_digits(&mut self.ctx);
+                self.my_digits.load_my_digits(&self.ctx);
                 self.machine.read_recipients(&mut self.ctx);
                 self.my_digits.withdraw_fine_tuned(&mut self.ctx);
             }

@@ -18,9 +18,9 @@ pub(super) fn run(
 ) -> Result<JobResult, Problem> {
     let ComparisonSpec { models, data } = spec;
     if !COMPARED_MODELS.contains(&models.len()) {
-        return Err(Problem::from(ComparisonError::Count {
+        return Err(ComparisonError::Count {
             given: models.len(),
-        })
+        }
         .into());
     }
     if models
@@ -28,7 +28,7 @@ pub(super) fn run(
         .enumerate()
         .any(|(index, model)| models[..index].contains(model))
     {
-        return Err(Problem::from(ComparisonError::Repeated).into());
+        return Err(ComparisonError::Repeated.into());
     }
     let saved = models
         .iter()

@@ -37,7 +37,7 @@ impl App {
             return false;
         }
         // Another window may have changed them.
-        self.my_digits.load_my_digits(&mut self.ctx);
+        self.my_digits.load_my_digits(&self.ctx);
         let then = action.clone();
         self.machine.sending_question = Some(SendingQuestion { host, then });
         true

@@ -152,6 +152,7 @@ impl RunView {
     }
 
     /// The same run, resumed under another id; its curves stay.
+    #[must_use]
     pub fn resumed_as(self, id: JobId) -> Self {
         Self {
             id,

@@ -36,7 +36,7 @@ impl App {
         self.ctx.empty_deleted();
         self.ctx.list_sweeps();
         self.ctx.list_finished();
-        self.my_digits.load_my_digits(&mut self.ctx);
+        self.my_digits.load_my_digits(&self.ctx);
         self.ctx.look_for_last_session();
     }
 }
