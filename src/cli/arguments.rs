@@ -1,19 +1,21 @@
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::failure::Failure;
+use super::runs::{find, model_of};
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef};
 use crate::run_config::{Preset, UnknownChoice};
-use crate::runs;
+use crate::runs::{self, Store};
+use crate::system::paths::Paths;
 use crate::text::visible;
 
 /// A model, or several together.
 #[derive(Debug, clap::Args)]
 pub struct Models {
-    /// Model file, or the folder of a run; the probabilities of several are averaged [default: the
+    /// Model file, folder or title of a run, or latest; the probabilities of several are averaged [default: the
     /// built-in starter model]
     #[arg(long = "model", value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -51,12 +53,20 @@ impl Models {
     }
 }
 
-/// The model of the run in a folder, or the file itself.
-pub fn model_file(path: &Path) -> Result<PathBuf, Problem> {
+/// The file at this path, the model of the run in the folder there, or that of a run by its name.
+pub fn model_file(path: &Path) -> Result<PathBuf, Failure> {
     if path.is_dir() {
-        Ok(runs::load(path)?.model_path)
-    } else {
-        Ok(path.to_owned())
+        return Ok(runs::load(path).map_err(Problem::from)?.model_path);
+    }
+    let name = path.to_string_lossy();
+    if path.exists() || name.contains(['/', MAIN_SEPARATOR]) {
+        return Ok(path.to_owned());
+    }
+    match find(Store::new(Paths::find().runs).list(), &name) {
+        Ok(run) => model_of(&run),
+        // A file that is missing is reported as that.
+        Err(_) if path.extension().is_some() => Ok(path.to_owned()),
+        Err(failure) => Err(failure),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::text::visible;
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch")]
 pub struct Arguments {
-    /// Model file to export, or the folder of a run
+    /// Model file to export, folder or title of a run, or latest
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Output format

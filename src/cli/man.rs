@@ -29,7 +29,8 @@ pub struct Arguments {
 
 /// Prints a page, or writes all of them.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut program = super::Arguments::command();
+    // `inkling help` needs no page of its own.
+    let mut program = super::Arguments::command().disable_help_subcommand(true);
     // Names the pages of the subcommands after the command they belong to.
     program.build();
     let mut output = Output::new(false);

@@ -23,6 +23,7 @@ mod man;
 mod output;
 mod predict;
 mod profile;
+mod runs;
 mod schema;
 mod serve;
 mod settings;
@@ -47,7 +48,7 @@ use crate::text::visible;
 use failure::Failure;
 
 #[derive(Parser)]
-#[command(name = "inkling", version, about, disable_help_subcommand = true)]
+#[command(name = "inkling", version, about)]
 #[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
 #[command(after_help = man::after_help())]
 struct Arguments {
@@ -77,6 +78,9 @@ enum Command {
     Export(export::Arguments),
     /// Import weights that were trained elsewhere
     Import(import::Arguments),
+    /// List, show, rename and delete runs
+    #[command(subcommand)]
+    Runs(runs::Command),
     /// List, show, check, export and download data sets
     #[command(subcommand)]
     Data(data::Command),
@@ -184,6 +188,7 @@ fn run(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
         Some(Command::Import(arguments)) => import::run(arguments),
+        Some(Command::Runs(command)) => runs::run(&command),
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Hosts(command)) => hosts::run(&command),

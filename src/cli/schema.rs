@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::{
     bench, compare, data, eval, export, find_batch_size, find_lr, hardware, hosts, import, predict,
-    profile, sweep, train,
+    profile, runs, sweep, train,
 };
 use crate::hardware::LoadSample;
 use crate::records::{DeletedBundle, ReceivedBundle};
@@ -27,7 +27,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 /// The commands that have `--json`, whether they print several lines, what else there is to say of
 /// these, and what they can be.
-const COMMANDS: [(&str, &str, &str, &[Generate]); 20] = [
+const COMMANDS: [(&str, &str, &str, &[Generate]); 22] = [
     ("train", "Lines", "", &[of::<train::JsonLine>]),
     (
         "sweep",
@@ -53,6 +53,8 @@ const COMMANDS: [(&str, &str, &str, &[Generate]); 20] = [
     ),
     ("export", "The line", "", &[of::<export::Exported>]),
     ("import", "The line", "", &[of::<import::Imported>]),
+    ("runs list", "Lines", "", &[of::<runs::Listed<'_>>]),
+    ("runs show", "The line", "", &[of::<runs::Listed<'_>>]),
     ("data list", "Lines", "", &[of::<data::Entry>]),
     ("data show", "The line", "", &[of::<data::Sheet>]),
     ("data fetch", "The line", "", &[of::<data::Fetched>]),

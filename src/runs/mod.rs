@@ -25,6 +25,6 @@ pub use error::RunError;
 pub use folder::{FinishedRun, RunContents, check_target, keep_in, load, load_steps, save_to};
 pub use repeats::{Repeats, Reproduction, missing_repetitions, reproduced_config};
 pub use store::{
-    CURRENT_RUN, LAST_RUN, RunEntry, STARTER_MODEL, Store, check_disk_space, is_reserved,
-    same_title, set_titles,
+    CURRENT_RUN, LAST_RUN, LATEST, RunEntry, STARTER_MODEL, Store, check_disk_space, is_reserved,
+    named, same_title, set_titles,
 };

@@ -209,6 +209,17 @@ impl Store {
         std::fs::rename(&inside, aside).map_err(unreadable)
     }
 
+    /// Deletes a run and removes it from the disk.
+    pub fn delete_for_good(&self, folder: &Path) -> Result<(), RunError> {
+        self.delete(folder)?;
+        self.deleted_path(folder)
+            .map_or(Ok(()), std::fs::remove_dir_all)
+            .map_err(|error| RunError::Unreadable {
+                folder: folder.to_owned(),
+                reason: error.to_string(),
+            })
+    }
+
     /// Puts a deleted run back in its folder.
     pub fn restore(&self, folder: &Path) -> Result<(), RunError> {
         let unreadable = RunError::unreadable(folder);
@@ -321,6 +332,34 @@ pub fn same_title(a: &str, b: &str) -> bool {
 /// True for what models are called that are not saved runs.
 pub fn is_reserved(title: &str) -> bool {
     RESERVED.iter().any(|reserved| same_title(reserved, title))
+}
+
+/// What the newest run that can be read is called on the command line.
+pub const LATEST: &str = "latest";
+
+/// Of these runs, the newest of which comes first, those that a person may mean by this name: the
+/// one with this title or folder, else all whose title or folder begins so. Case does not count.
+pub fn named(runs: Vec<RunEntry>, name: &str) -> Vec<RunEntry> {
+    let name = name.to_lowercase();
+    let names = |run: &RunEntry| {
+        let folder = run.folder.file_name().unwrap_or_default();
+        [
+            run.title.to_lowercase(),
+            folder.to_string_lossy().to_lowercase(),
+        ]
+    };
+    if name == LATEST {
+        return runs
+            .into_iter()
+            .find(|run| run.summary.is_ok())
+            .into_iter()
+            .collect();
+    }
+    if let Some(run) = runs.iter().find(|run| names(run).contains(&name)) {
+        return vec![run.clone()];
+    }
+    let begins = |run: &RunEntry| names(run).iter().any(|own| own.starts_with(&name));
+    runs.into_iter().filter(begins).collect()
 }
 
 /// The titles that are taken, in lower case.

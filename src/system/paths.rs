@@ -44,7 +44,9 @@ impl Paths {
         // left.
         let config = config.unwrap_or_else(|| PathBuf::from("."));
         let local = local.unwrap_or_else(|| PathBuf::from("."));
-        let given = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from);
+        let given = std::env::var_os("INKLING_DATA_DIR")
+            .filter(|folder| !folder.is_empty())
+            .map(PathBuf::from);
         Self {
             settings: config.join("settings.json"),
             recipients: config.join("my-digits-recipients.json"),

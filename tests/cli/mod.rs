@@ -17,6 +17,7 @@ mod log;
 mod predict;
 mod profile;
 mod resume;
+mod runs;
 mod schema;
 mod schema_values;
 mod sweep;

@@ -132,6 +132,7 @@ fn help_and_version_are_answers() {
     for (arguments, word) in [
         ("--help", "predict"),
         ("train --help", "--preset"),
+        ("help train", "--preset"),
         ("--version", env!("CARGO_PKG_VERSION")),
     ] {
         prints(&succeed(&home, arguments), word);
@@ -168,7 +169,7 @@ fn an_unreachable_display_gets_the_same_sentence() {
     says(&output, "inkling train");
 }
 
-/// The names under "Commands:".
+/// The names under "Commands:", but for `help`, which prints what `--help` does.
 fn commands(help: &str) -> Vec<&str> {
     let lines = help
         .lines()
@@ -182,6 +183,7 @@ fn commands(help: &str) -> Vec<&str> {
                 .split_whitespace()
                 .next()
         })
+        .filter(|name| *name != "help")
         .collect()
 }
 
