@@ -123,11 +123,10 @@ impl Classifier {
             models,
             dropout_passes,
         } = ensemble;
-        let without = files
-            .iter()
-            .zip(models)
-            .find(|(file, _)| dropout_passes.is_some() && !file.net.has_dropout());
-        if let Some((file, path)) = without {
+        let mut all = files.iter().zip(models);
+        if dropout_passes.is_some()
+            && let Some((file, path)) = all.find(|(file, _)| !file.net.has_dropout())
+        {
             return Err(EnsembleProblem::NoDropout {
                 path: path.clone(),
                 model: file.net.model(),
@@ -179,16 +178,12 @@ impl Classifier {
         device: DeviceChoice,
         context: &DeviceContext,
     ) -> Result<Self, Problem> {
-        let members = self
-            .members
-            .iter()
-            .map(|member| member.to_device(context))
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            members,
-            device,
-            ..self.clone()
-        })
+        let mut there = self.clone();
+        there.device = device;
+        for member in &mut there.members {
+            member.net = member.net.to_device(context)?;
+        }
+        Ok(there)
     }
 
     /// True where it cannot be copied to a GPU: the networks of ONNX files are computed on the CPU.
@@ -226,9 +221,7 @@ impl Classifier {
     /// done after each batch; an error from it cancels.
     pub fn digits(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, Problem> {
         let outputs = self.all_outputs(images, progress)?;
-        if !outputs.are_finite() {
-            return Err(ComputeError::NotFinite.into());
-        }
+        outputs.check_finite()?;
         // Which is most probable does not depend on the temperature.
         Ok(outputs
             .scores(1.0)
@@ -245,7 +238,7 @@ impl Classifier {
         Ok(self.all_outputs(images, progress)?.digit_scores)
     }
 
-    /// The same with a temperature of 1 for each network.
+    /// This model with a temperature of 1 for each network.
     #[must_use]
     pub fn uncalibrated(mut self) -> Self {
         let temperature = Calibration::NONE.temperature;
@@ -299,11 +292,8 @@ impl Classify for Classifier {
             ))
             .into());
         };
-        if !(outputs.are_finite()
-            && probabilities
-                .iter()
-                .all(|probability| probability.is_finite()))
-        {
+        outputs.check_finite()?;
+        if !probabilities.iter().all(|share| share.is_finite()) {
             return Err(ComputeError::NotFinite.into());
         }
         let is_digit = self.is_digit(image.pixels(), digit_score);

@@ -92,11 +92,7 @@ impl Measurement {
 
     /// An error if the network gave invalid probabilities for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
-        if self.outputs.are_finite() {
-            Ok(())
-        } else {
-            Err(ComputeError::NotFinite)
-        }
+        self.outputs.check_finite()
     }
 
     /// The logits of each image, `[n, classes]`.

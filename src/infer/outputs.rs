@@ -4,7 +4,7 @@
 use candle_core::Result;
 
 use crate::math::random::Random;
-use crate::nn::{DeviceContext, Mode, Net};
+use crate::nn::{ComputeError, Mode, Net};
 use crate::records::{Calibration, Uncertainty};
 
 /// What a network gives for images, in their order.
@@ -51,11 +51,13 @@ impl Outputs {
         )
     }
 
-    pub fn are_finite(&self) -> bool {
-        self.logits
-            .iter()
-            .chain(&self.digit_scores)
-            .all(|value| value.is_finite())
+    pub fn check_finite(&self) -> std::result::Result<(), ComputeError> {
+        let mut values = self.logits.iter().chain(&self.digit_scores);
+        if values.all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err(ComputeError::NotFinite)
+        }
     }
 }
 
@@ -120,22 +122,13 @@ pub(super) struct Member {
     pub calibration: Calibration,
 }
 
-struct Predicted {
-    passes: Vec<Vec<Vec<f32>>>,
-    digit_scores: Vec<f32>,
-}
+/// The probabilities of every image in each pass.
+type Passes = Vec<Vec<Vec<f32>>>;
 
 impl Member {
-    pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
-        Ok(Self {
-            net: self.net.to_device(context)?,
-            calibration: self.calibration,
-        })
-    }
-
     /// The probabilities of every image of 784 pixels in each pass, and the images' digit scores,
     /// which are those without dropout.
-    fn predict(&self, pixels: &[u8], dropout_passes: Option<u32>) -> Result<Predicted> {
+    fn predict(&self, pixels: &[u8], dropout_passes: Option<u32>) -> Result<(Passes, Vec<f32>)> {
         let plain = Outputs::of(&self.net, pixels)?;
         let of_logits = |logits: &[f32]| {
             Scores::of_rows(logits, self.net.classes(), self.calibration.temperature)
@@ -153,10 +146,7 @@ impl Member {
                     .collect::<Result<_>>()?
             }
         };
-        Ok(Predicted {
-            passes,
-            digit_scores: plain.digit_scores,
-        })
+        Ok((passes, plain.digit_scores))
     }
 }
 
@@ -177,29 +167,26 @@ pub(super) fn outputs(
     dropout_passes: Option<u32>,
     pixels: &[u8],
 ) -> Result<(Outputs, Vec<Uncertainty>)> {
-    let mut predictions = Vec::new();
+    let mut predictions: Passes = Vec::new();
     let mut digit_scores = Vec::new();
     let scores = scoring(members);
     let scorers = members.iter().filter(&scores).count() as f32;
     for member in members {
-        let predicted = member.predict(pixels, dropout_passes)?;
-        predictions.extend(predicted.passes);
-        digit_scores.resize(predicted.digit_scores.len(), 0.0);
+        let (passes, of_member) = member.predict(pixels, dropout_passes)?;
+        predictions.extend(passes);
+        digit_scores.resize(of_member.len(), 0.0);
         if scores(&member) {
             digit_scores
                 .iter_mut()
-                .zip(predicted.digit_scores)
+                .zip(of_member)
                 .for_each(|(sum, score)| *sum += score / scorers);
         }
     }
     let (mut logits, mut uncertainties) = (Vec::new(), Vec::new());
     for image in 0..digit_scores.len() {
-        let (uncertainty, mean) = Uncertainty::of(
-            &predictions
-                .iter()
-                .filter_map(|pass: &Vec<Vec<f32>>| pass.get(image).map(Vec::as_slice))
-                .collect::<Vec<_>>(),
-        );
+        let passes = predictions.iter().filter_map(|pass| pass.get(image));
+        let passes: Vec<&[f32]> = passes.map(Vec::as_slice).collect();
+        let (uncertainty, mean) = Uncertainty::of(&passes);
         logits.extend(
             mean.into_iter()
                 .map(|probability| probability.max(f32::MIN_POSITIVE).ln()),

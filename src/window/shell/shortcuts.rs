@@ -30,6 +30,9 @@ pub const SIDE_PANEL: KeyboardShortcut =
 pub const NEXT_RUN: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::N);
 pub const RENAME: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F2);
+pub const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
+pub const REDO: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 
 /// From this width, in points, the overview has two columns.
@@ -112,7 +115,7 @@ fn sweep(app: &App) -> Option<Action> {
 }
 
 /// Undo and redo by keyboard, unless a text field has the focus.
-pub fn undo_and_redo(ui: &Ui, undo: Action, redo: Action, actions: &mut Vec<Action>) {
+pub fn undo_and_redo<A: Into<Action>>(ui: &Ui, undo: A, redo: A, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
     }
@@ -120,10 +123,10 @@ pub fn undo_and_redo(ui: &Ui, undo: Action, redo: Action, actions: &mut Vec<Acti
         if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z)
             || input.consume_key(Modifiers::COMMAND, Key::Y)
         {
-            actions.push(redo);
+            actions.push(redo.into());
         }
         if input.consume_key(Modifiers::COMMAND, Key::Z) {
-            actions.push(undo);
+            actions.push(undo.into());
         }
     });
 }

@@ -4,13 +4,13 @@
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Sense, Ui,
-    vec2,
+    Align, Button, Event, Key, Layout, Modifiers, Popup, RichText, Sense, Ui, vec2,
 };
 
 use crate::ink::Image;
 use crate::notices::verdict::Verdict;
 use crate::records::Prediction;
+use crate::window::shell::shortcuts::UNDO;
 use crate::window::style::image_sheet::{self, Cached};
 use crate::window::{
     Action, App, Collection, DrawAction, MyDigitsAction, Pushes as _, Screen, style,
@@ -131,8 +131,7 @@ pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
         let line = style::palette(ui).line;
         ui.label(RichText::new(digit.to_string()).size(size).color(line));
         ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
-        let undo = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
-        let keys = ui.ctx().format_shortcut(&undo);
+        let keys = ui.ctx().format_shortcut(&UNDO);
         let about = format!("Put the drawing back on the canvas, and keep it no longer ({keys})");
         ui.add(Button::new("Undo keep"))
             .on_hover_text(about)

@@ -2,8 +2,9 @@
 //! input, with its image and a switch.
 
 use eframe::egui::{
-    Align, Checkbox, Color32, ColorImage, Label, Layout, Rect, RichText, Role, Sense, Stroke,
-    StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Checkbox, Color32, ColorImage, Key, KeyboardShortcut, Label, Layout, Modifiers, Rect,
+    RichText, Role, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::ink::Node;
@@ -108,24 +109,13 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
 pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.x = style::GAP / 3.0;
     let there = app.draw.prediction_shown(&app.ctx).is_some();
-    let copy = ui
-        .ctx()
-        .format_shortcut(&eframe::egui::KeyboardShortcut::new(
-            eframe::egui::Modifiers::COMMAND,
-            eframe::egui::Key::C,
-        ));
-    for (name, about, action) in [
-        (
-            "Copy",
-            format!("Copy the 28 × 28 image that the model sees ({copy})"),
-            Action::Draw(DrawAction::CopyImage),
-        ),
-        (
-            "Save PNG…",
-            "Save the 28 × 28 image that the model sees".to_owned(),
-            Action::Draw(DrawAction::SaveImage),
-        ),
+    let copy = KeyboardShortcut::new(Modifiers::COMMAND, Key::C);
+    let copy = format!(" ({})", ui.ctx().format_shortcut(&copy));
+    for (name, does, keys, action) in [
+        ("Copy", "Copy", copy.as_str(), DrawAction::CopyImage),
+        ("Save PNG…", "Save", "", DrawAction::SaveImage),
     ] {
+        let about = format!("{does} the 28 × 28 image that the model sees{keys}");
         let button = ui.add_enabled(there, style::small_button(name));
         button
             .on_hover_text(about)

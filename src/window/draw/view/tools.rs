@@ -17,6 +17,7 @@ pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COM
 pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
 /// Shows or folds away the steps from the drawing to the model's input.
 pub const STEPS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::I);
+const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 /// From this width on, in points, the tools have words and a long slider.
 const ROOMY: f32 = 740.0;
 /// Below this width, the buttons are narrower.
@@ -31,9 +32,9 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             ui.spacing_mut().button_padding.x = 5.0;
             ui.spacing_mut().item_spacing.x = 4.0;
         }
-        let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
-        let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
-        let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+        let keys = |shortcut| ui.ctx().format_shortcut(shortcut);
+        let undo = format!("Undo the last change ({})", keys(&shortcuts::UNDO));
+        let redo = format!("Redo it ({})", keys(&shortcuts::REDO));
         tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)).pushes(actions, || DrawAction::Undo);
         tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()).pushes(actions, || DrawAction::Redo);
         let erasing = app.draw.tool == Tool::Eraser;
@@ -47,7 +48,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         if !compact {
             let save = format!(
                 "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
-                command(ui, Modifiers::COMMAND, Key::S)
+                ui.ctx().format_shortcut(&SAVE)
             );
             let open = format!("Open an image or a drawing to read it ({}); or drop or paste it here", ui.ctx().format_shortcut(&OPEN));
             let can_save = !drawing.strokes().is_empty() && app.draw.image_shown(&app.ctx).is_none();
@@ -108,12 +109,7 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
     }
-    shortcuts::undo_and_redo(
-        ui,
-        Action::Draw(DrawAction::Undo),
-        Action::Draw(DrawAction::Redo),
-        actions,
-    );
+    shortcuts::undo_and_redo(ui, DrawAction::Undo, DrawAction::Redo, actions);
     let draws = app.ctx.screen == Screen::Draw;
     let asked_for = ui.input_mut(|input| {
         // As for copying; text on the clipboard arrives as another event.
@@ -144,7 +140,7 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 .then_some(DrawAction::ShowSteps(!settings.steps_shown)),
             copied.then_some(DrawAction::CopyImage),
             input
-                .consume_key(Modifiers::COMMAND, Key::S)
+                .consume_shortcut(&SAVE)
                 .then_some(DrawAction::SaveDrawing),
             (input.consume_key(Modifiers::NONE, Key::Delete)
                 || input.consume_key(Modifiers::NONE, Key::Backspace))

@@ -4,10 +4,9 @@
 mod tiles;
 
 use eframe::egui::containers::menu::MenuButton;
-use eframe::egui::{
-    Align, Button, Key, KeyboardShortcut, Layout, Modifiers, RichText, ScrollArea, Ui,
-};
+use eframe::egui::{Align, Button, Layout, RichText, ScrollArea, Ui};
 
+use crate::data::my_digits::Edit;
 use crate::problem::Message;
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
@@ -28,12 +27,8 @@ pub struct MyDigitsScreen {
 }
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
-    shortcuts::undo_and_redo(
-        ui,
-        Action::MyDigits(MyDigitsAction::UndoKept),
-        Action::MyDigits(MyDigitsAction::RedoKept),
-        actions,
-    );
+    let (undo, redo) = (MyDigitsAction::UndoKept, MyDigitsAction::RedoKept);
+    shortcuts::undo_and_redo(ui, undo, redo, actions);
     ui.horizontal(|ui| {
         ui.heading("My digits");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -53,7 +48,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
     ui.add_space(style::GAP / 3.0);
     overview(ui, app, actions);
     if digits.unreadable > 0 {
-        style::caution(ui, &unreadable(digits.unreadable));
+        let lines = count(digits.unreadable as u64, "line");
+        let said = format!("{lines} of the file could not be read, and stay in it.");
+        style::caution(ui, &said);
     }
     fine_tune_result(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
@@ -94,14 +91,10 @@ fn figures(ui: &mut Ui, app: &App) {
     let missing = digits.missing();
     let about = match missing.as_slice() {
         [] => "at least one of each".to_owned(),
-        missing => format!(
-            "missing: {}",
-            missing
-                .iter()
-                .map(u8::to_string)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        missing => {
+            let missing: Vec<String> = missing.iter().map(u8::to_string).collect();
+            format!("missing: {}", missing.join(", "))
+        }
     };
     style::figure(
         ui,
@@ -112,12 +105,8 @@ fn figures(ui: &mut Ui, app: &App) {
     if let Some(model) = &app.ctx.model_in_use {
         let name = app.model_name(&model.reference);
         if app.machine.may_send_my_digits(&app.ctx) == Some(false) {
-            style::figure(
-                ui,
-                "Recognised",
-                "–",
-                "not checked: the other machine would need your drawings",
-            );
+            let about = "not checked: the other machine would need your drawings";
+            style::figure(ui, "Recognised", "–", about);
             return;
         }
         let (value, about) = match digits.correct(drawings.iter()) {
@@ -138,11 +127,6 @@ fn figures(ui: &mut Ui, app: &App) {
     }
 }
 
-fn unreadable(lines: usize) -> String {
-    let lines = count(lines as u64, "line");
-    format!("{lines} of the file could not be read, and stay in it.")
-}
-
 /// Import, export and undo, from the right.
 fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let some = !app.my_digits.drawings().is_empty();
@@ -161,53 +145,45 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text("Add the drawings of an ink file with labels")
         .pushes(actions, || MyDigitsAction::ImportInk);
     // From the right: the one that changes its name is last, so that no other moves.
-    let keys = |modifiers, key| {
-        ui.ctx()
-            .format_shortcut(&KeyboardShortcut::new(modifiers, key))
-    };
-    let (undo_keys, redo_keys) = (
-        keys(Modifiers::COMMAND, Key::Z),
-        keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z),
-    );
-    let redo = ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"));
-    redo.on_hover_text(format!(
-        "Make the change again that was taken back last ({redo_keys})"
-    ))
-    .pushes(actions, || MyDigitsAction::RedoKept);
-    let (name, about) = undo_words(app);
-    let undo = ui.add_enabled(!app.my_digits.undo.is_empty(), Button::new(name));
-    undo.on_hover_text(format!("{about} ({undo_keys})"))
+    let keys = |shortcut| ui.ctx().format_shortcut(shortcut);
+    let [undo_keys, redo_keys] = [&shortcuts::UNDO, &shortcuts::REDO].map(keys);
+    let about = format!("Make the change again that was taken back last ({redo_keys})");
+    ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"))
+        .on_hover_text(about)
+        .pushes(actions, || MyDigitsAction::RedoKept);
+    let last = app.my_digits.undo.last();
+    let (name, about) = undo_words(last);
+    ui.add_enabled(last.is_some(), Button::new(name))
+        .on_hover_text(format!("{about} ({undo_keys})"))
         .pushes(actions, || MyDigitsAction::UndoKept);
 }
 
 /// What would be taken back: the button's name, and in a sentence.
-fn undo_words(app: &App) -> (&'static str, String) {
-    let Some(edit) = app.my_digits.undo.last() else {
-        return (
-            "Undo",
-            "Take back the last change of the drawings".to_owned(),
-        );
+fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
+    let Some(Edit { remove, add }) = last else {
+        let about = "Take back the last change of the drawings";
+        return ("Undo", about.to_owned());
     };
-    match (edit.remove.as_slice(), edit.add.as_slice()) {
-        ([], [kept]) => (
-            "Undo keep",
-            format!("Keep the last drawing, a {}, no longer", kept.digit),
-        ),
-        ([], several) => (
-            "Undo import",
-            format!(
-                "Remove the {} that were imported",
-                count(several.len() as u64, "drawing")
-            ),
-        ),
-        ([deleted], []) => (
-            "Undo delete",
-            format!("Bring the deleted drawing of a {} back", deleted.digit),
-        ),
-        ([before, ..], _) => (
-            "Undo change",
-            format!("Make the drawing a {} again", before.digit),
-        ),
+    match (remove.as_slice(), add.as_slice()) {
+        ([], [kept]) => {
+            let about = format!("Keep the last drawing, a {}, no longer", kept.digit);
+            ("Undo keep", about)
+        }
+        ([], several) => {
+            let drawings = count(several.len() as u64, "drawing");
+            (
+                "Undo import",
+                format!("Remove the {drawings} that were imported"),
+            )
+        }
+        ([deleted], []) => {
+            let about = format!("Bring the deleted drawing of a {} back", deleted.digit);
+            ("Undo delete", about)
+        }
+        ([before, ..], _) => {
+            let about = format!("Make the drawing a {} again", before.digit);
+            ("Undo change", about)
+        }
     }
 }
 
@@ -217,15 +193,9 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
     style::empty_state(ui, "No drawings yet", body);
     ui.vertical_centered(|ui| {
         let [usual, more] = Collection::ROUNDS;
-        let primary = style::primary_button(ui, collection_name(usual));
-        collect(ui, primary, usual, actions);
+        collect(ui, true, usual, actions);
         ui.add_space(style::GAP / 2.0);
-        collect(
-            ui,
-            style::secondary_button(collection_name(more)),
-            more,
-            actions,
-        );
+        collect(ui, false, more, actions);
         ui.add_space(style::GAP / 2.0);
         ui.add(style::secondary_button("Go to Draw"))
             .pushes(actions, || Action::Show(Screen::Draw));
@@ -233,7 +203,7 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 /// The buttons, or the progress; from the left or the right, as the layout goes.
-pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(running) = app.ctx.jobs.doing(Activity::FineTuning) {
         ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"))
             .on_hover_text("The model stays as it is")
@@ -268,29 +238,20 @@ pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text(about)
         .on_disabled_hover_text(why_not.unwrap_or_default())
         .pushes(actions, || MyDigitsAction::FineTune);
-    let usual = Collection::ROUNDS[0];
-    collect(
-        ui,
-        style::secondary_button(collection_name(usual)),
-        usual,
-        actions,
-    );
-}
-
-/// What the button for the guided collection with this many rounds is called.
-pub fn collection_name(rounds: usize) -> String {
-    format!(
-        "Draw each digit {} times",
-        if rounds == 3 { "three" } else { "five" }
-    )
+    collect(ui, false, Collection::ROUNDS[0], actions);
 }
 
 /// The button that starts the guided collection with this many rounds.
-pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec<Action>) {
-    let time = if rounds == 3 {
-        "one to two minutes"
+fn collect(ui: &mut Ui, primary: bool, rounds: usize, actions: &mut Vec<Action>) {
+    let (times, time) = match rounds {
+        3 => ("three", "one to two minutes"),
+        _ => ("five", "two to three minutes"),
+    };
+    let name = format!("Draw each digit {times} times");
+    let button = if primary {
+        style::primary_button(ui, name)
     } else {
-        "two to three minutes"
+        style::secondary_button(name)
     };
     let about = format!("{} drawings, {time}", Collection::new(rounds).total());
     ui.add(button)
@@ -299,7 +260,7 @@ pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec
 }
 
 /// What came of the last fine-tuning, and the way back from it while its model is in use.
-pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(result) = &app.my_digits.fine_tuned else {
         return;
     };
@@ -308,25 +269,18 @@ pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.set_width(ui.available_width());
         let message = Message::fine_tuned(&result.tuned);
         ui.horizontal_top(|ui| {
-            icons::icon(
-                ui,
-                if result.tuned.saved.is_some() {
-                    icons::Icon::Done
-                } else {
-                    icons::Icon::Note
-                },
-            );
+            let icon = match result.tuned.saved {
+                Some(_) => icons::Icon::Done,
+                None => icons::Icon::Note,
+            };
+            icons::icon(ui, icon);
             style::strong(ui, &message.what);
         });
         style::weak(ui, &message.remedy);
-        let back = Button::new(format!("Go back to {}", app.model_name(&result.before)));
-        if app.my_digits.can_undo_fine_tune(&app.ctx)
-            && ui
-                .add(back)
+        if app.my_digits.can_undo_fine_tune(&app.ctx) {
+            ui.button(format!("Go back to {}", app.model_name(&result.before)))
                 .on_hover_text("The fine-tuned model stays under Models")
-                .clicked()
-        {
-            actions.push(MyDigitsAction::UndoFineTune.into());
+                .pushes(actions, || MyDigitsAction::UndoFineTune);
         }
     });
 }
