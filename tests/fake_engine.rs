@@ -1048,24 +1048,22 @@ pub fn exported(to: Option<PathBuf>) -> ExportReport {
 
 /// What an import found out of a `LeNet` with average pooling.
 pub fn trials() -> Trials {
-    let supported = MeasuredReading {
-        reading: Reading::own(Activation::Tanh, Normalization::MNIST),
-        accuracy: 0.903,
-    };
-    let best = MeasuredReading {
+    let measured = |activation, accuracy| MeasuredReading {
         reading: Reading {
-            average_pooling: true,
-            ..supported.reading
+            network: ModelKind::LeNet.into(),
+            activation,
+            normalization: Normalization::MNIST,
         },
-        accuracy: 0.935,
+        accuracy,
     };
     Trials {
-        model: ModelKind::LeNet,
-        doubt: Doubt::NotSupported,
+        doubt: Doubt::LowAccuracy,
         images: 1000,
         tried_on: DataSpec::builtin(),
-        readings: vec![best, supported],
-        supported,
+        readings: vec![
+            measured(Activation::Tanh, 0.903),
+            measured(Activation::Relu, 0.715),
+        ],
     }
 }
 

@@ -1,30 +1,18 @@
 //! The CNNs that weights may belong to: their shapes tell filters, kernels and neurons, and where
 //! images may be padded and pooled so that the last of them has as many values as the first dense
-//! layer takes. Which of several networks it is, digits tell.
+//! layer takes.
 
+use super::NamedTensor;
 use super::identify::{CLASSES, natural_order};
-use super::readings::readings;
-use super::trial::{Chosen, MIN_ACCURACY, usual_reading};
-use super::tried::{Tried, choose, doubt, try_reading, undecided};
-use super::{Candidate, ImportError, MoreImages, NamedTensor, TrialImages};
-use crate::data::Split;
-use crate::progress::Progress;
-use crate::records::{ImportSpec, Reading};
-use crate::run_config::{CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
-
-const MAX_NETWORKS: usize = 32;
-/// The most images that they are tried on.
-const DIGITS: usize = 2_000;
-/// How many images each round has, and how many of the best go on to the next.
-const ROUNDS: [(usize, usize); 3] = [(60, 40), (250, 12), (usize::MAX, usize::MAX)];
+use crate::run_config::{CnnLayer, CnnLayers, ModelKind, Network};
 
 /// What the shape of a convolution's weights does not say of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Convolution {
+#[derive(Clone, Copy)]
+struct Convolution {
     /// Pixels of zeros at each edge.
-    pub padding: u8,
+    padding: u8,
     /// Whether 2x2 max pooling follows.
-    pub is_pooled: bool,
+    is_pooled: bool,
 }
 
 /// The shapes of a plain CNN's weights, in the order of its layers.
@@ -117,7 +105,6 @@ impl Shapes {
         ways.iter()
             .filter_map(|way| self.layers(way, true))
             .filter(fits)
-            .take(MAX_NETWORKS)
             .collect()
     }
 
@@ -143,140 +130,9 @@ impl Shapes {
 }
 
 /// The CNNs that these weights may belong to, the most usual first. Their parameters have the same
-/// names and shapes. What the file says of its convolutions, their paddings and which are pooled,
-/// leaves one.
-pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[Convolution]>) -> Vec<Network> {
-    let Some(shapes) = Shapes::of(tensors) else {
-        return Vec::new();
-    };
-    let known = convolutions.filter(|known| known.len() == shapes.convolutions.len());
-    let layers = known.map_or_else(
-        || shapes.fitting_layers(),
-        |known| shapes.layers(known, true).into_iter().collect(),
-    );
-    layers
-        .into_iter()
-        .map(|layers| Network::from(ModelKind::Cnn).with_layers(Some(layers)))
-        .collect()
-}
-
-/// Which of several networks these are the weights of: with its usual activations and
-/// normalizations, the one that recognizes digits best. Weights that were trained on other digits
-/// than the built-in ones may do better on these in another network, so that `more_images` counts
-/// where there is any.
-pub fn choose_network(
-    networks: &[Network],
-    values: &[Vec<f32>],
-    spec: &ImportSpec,
-    digits: &Split,
-    more_images: &mut MoreImages<'_>,
-    progress: &mut impl Progress,
-) -> Result<Chosen, ImportError> {
-    let mut tried_on = TrialImages {
-        data: DataSpec::builtin(),
-        images: digits.clone(),
-    };
-    let mut tried = try_networks(networks, values, spec, digits, &mut progress.part(0.0, 0.4))?;
-    let others = more_images(&mut progress.part(0.4, 0.5))?;
-    if let Some(others) = others {
-        let others = TrialImages {
-            images: others.images.first(DIGITS),
-            ..others
-        };
-        let again = try_networks(
-            networks,
-            values,
-            spec,
-            &others.images,
-            &mut progress.part(0.5, 0.9),
-        )?;
-        let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
-        if accuracy(&again) > accuracy(&tried) {
-            (tried, tried_on) = (again, others);
-        }
-    }
-    let best = choose(ModelKind::Cnn, &tried);
-    let doubt = best.and_then(|best| {
-        let others: Vec<Tried> = tried
-            .iter()
-            .filter(|other| other.reading.layers != best.reading.layers)
-            .cloned()
-            .collect();
-        doubt(ModelKind::Cnn, &others, best, false)
-    });
-    // Where digits are not recognized, the most accurate network is one of chance.
-    let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
-        best.clone()
-    } else {
-        let layers = networks.first().map(|usual| usual.cnn_layers());
-        let usual = Reading {
-            layers,
-            ..usual_reading(spec)
-        };
-        try_reading(
-            candidate(usual, values),
-            usual,
-            &tried_on.images,
-            &mut progress.part(0.9, 1.0),
-        )?
-    };
-    let doubt = doubt.map(|doubt| undecided(ModelKind::Cnn, doubt, &tried_on, &tried, &chosen));
-    Ok(Chosen {
-        reading: chosen.reading,
-        tried_on,
-        doubt,
-    })
-}
-
-/// The weights as those of the CNN with this reading's layers.
-fn candidate(reading: Reading, values: &[Vec<f32>]) -> Candidate<'_> {
-    Candidate::Weights(
-        Network::from(ModelKind::Cnn).with_layers(reading.layers),
-        values,
-    )
-}
-
-/// Tries every network with every activation and normalization that is not given on a few images,
-/// and the best of them on all.
-fn try_networks(
-    networks: &[Network],
-    values: &[Vec<f32>],
-    spec: &ImportSpec,
-    images: &Split,
-    progress: &mut impl Progress,
-) -> Result<Vec<Tried>, ImportError> {
-    let own = readings(None, spec.activation, spec.normalization);
-    let mut left: Vec<Reading> = networks
-        .iter()
-        .flat_map(|network| {
-            own.iter().map(|reading| Reading {
-                layers: Some(network.cnn_layers()),
-                ..*reading
-            })
-        })
-        .collect();
-    let mut tried = Vec::new();
-    for (round, (count, survivors)) in ROUNDS.into_iter().enumerate() {
-        let images = images.first(count);
-        tried.clear();
-        for (index, reading) in left.iter().enumerate() {
-            let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
-            progress.report(start)?;
-            tried.push(try_reading(
-                candidate(*reading, values),
-                *reading,
-                &images,
-                &mut |_: f32| progress.report(start),
-            )?);
-        }
-        let mut ranked: Vec<&Tried> = tried.iter().collect();
-        ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
-        let kept: Vec<Reading> = ranked
-            .iter()
-            .take(survivors)
-            .map(|tried| tried.reading)
-            .collect();
-        left.retain(|reading| kept.contains(reading));
-    }
-    Ok(tried)
+/// names and shapes.
+pub fn networks(tensors: &[NamedTensor]) -> Vec<Network> {
+    let layers = Shapes::of(tensors).map(|shapes| shapes.fitting_layers());
+    let cnn = |layers| Network::from(ModelKind::Cnn).with_layers(Some(layers));
+    layers.unwrap_or_default().into_iter().map(cnn).collect()
 }

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::problem::{Code, Explain, sentence};
 use crate::progress::Cancelled;
 use crate::records::{Doubt, MeasuredReading, Reading};
-use crate::run_config::{DataSpec, ModelKind};
+use crate::run_config::{DataSpec, ModelKind, Network};
 use crate::text::format::{grouped, percent};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +36,9 @@ pub enum ImportError {
         sentence(reason)
     )]
     Graph { path: PathBuf, reason: String },
+    /// It is an ONNX file whose network is not the one that it was said to have.
+    #[error("{path} contains another network than {}: it computes something else.", network.label())]
+    OtherNetwork { path: PathBuf, network: Network },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
     #[error("{}", undecided(path, trials))]
     Undecided { path: PathBuf, trials: Box<Trials> },
@@ -69,8 +72,9 @@ impl Explain for ImportError {
             Self::Mismatch { mismatch, .. } if mismatch.not_finite.is_some() => {
                 "The source network diverged during training; retrain it with a lower learning rate.".to_owned()
             }
-            Self::Mismatch { .. } => format!("Retrain the network with the layers of one of these: {}.", all_models()),
+            Self::Mismatch { .. } => format!("{EXPORT_AS_ONNX} Inkling computes networks of any layers then. To train it here, build it like one of these: {}.", all_models()),
             Self::Graph { .. } => format!("Export it again for one 28x28 image and ten classes, or train one of these: {}.", all_models()),
+            Self::OtherNetwork { .. } => "Import it without naming a network: Inkling computes it as it is.".to_owned(),
             Self::Undecided { trials, .. } => how_to_decide(trials),
             Self::Classes { .. } => "Leave out what the network was trained on, or import weights that tell ten classes apart.".to_owned(),
             Self::Model(error) => error.remedy(),
@@ -101,27 +105,44 @@ fn all_models() -> String {
 /// What was measured of weights, and why it decides nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trials {
-    pub model: ModelKind,
     pub doubt: Doubt,
     /// How many images each reading was tried on.
     pub images: u64,
     pub tried_on: DataSpec,
-    /// The readings that matter, the best first.
+    /// The readings that matter, first the one that is offered.
     pub readings: Vec<MeasuredReading>,
-    /// The best of those that Inkling can build.
-    pub supported: MeasuredReading,
 }
 
 impl Eq for Trials {}
 
 impl Trials {
-    /// A reading in words; only its normalization where the network is imported as it is.
+    /// A reading in words: what is open of it.
     pub fn describe(&self, reading: &Reading) -> String {
-        if self.model.is_trainable() {
-            reading.sentence()
-        } else {
-            reading.normalization_sentence()
+        let pixels = reading.normalization_sentence();
+        if !reading.network.model().is_trainable() {
+            return pixels;
         }
+        // The layers of a CNN are never certain.
+        let is_open = reading.network.model() == ModelKind::Cnn
+            || self
+                .readings
+                .iter()
+                .any(|other| other.reading.network != reading.network);
+        let network = is_open.then(|| reading.network.label());
+        let parts = [
+            network,
+            Some(reading.activation.label().to_owned()),
+            Some(pixels),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The network that is offered.
+    fn network(&self) -> Network {
+        self.readings.first().map_or_else(
+            || ModelKind::Onnx.into(),
+            |measured| measured.reading.network,
+        )
     }
 }
 
@@ -245,14 +266,8 @@ fn trial_images(images: u64, data: &DataSpec) -> String {
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> String {
     let why = match trials.doubt {
-        Doubt::NotSupported => format!(
-            "they were probably trained with settings that Inkling's {} does not have",
-            trials.model.label()
-        ),
-        Doubt::Close => "more than one way to read them is as accurate".to_owned(),
-        Doubt::LowAccuracy => {
-            "they recognise too few images to tell how the network was built".to_owned()
-        }
+        Doubt::Close => "more than one way to read them is as accurate",
+        Doubt::LowAccuracy => "they recognise too few images to tell how the network was built",
     };
     let measured = |it: &MeasuredReading| {
         format!(
@@ -262,8 +277,9 @@ fn undecided(path: &Path, trials: &Trials) -> String {
         )
     };
     let readings: Vec<String> = trials.readings.iter().map(measured).collect();
-    let reason = if trials.model.is_trainable() {
-        format!("its weights fit {}, but {why}", trials.model.label())
+    let network = trials.network();
+    let reason = if network.model().is_trainable() {
+        format!("its weights fit {}, but {why}", network.model().label())
     } else {
         "it is not clear how its network expects pixels to be normalised".to_owned()
     };
@@ -282,14 +298,25 @@ fn how_to_decide(trials: &Trials) -> String {
     } else {
         ""
     };
-    let reading = &trials.supported.reading;
-    let options = match (trials.model.is_trainable(), reading.layers) {
-        (false, _) => "--mean and --std",
-        (true, Some(_)) => "--layers, --activation, --mean and --std",
-        (true, None) => "--activation, --mean and --std",
+    let network = trials.network().model();
+    let options = match network {
+        ModelKind::Onnx => "--mean and --std",
+        ModelKind::Cnn => "--layers, --activation, --mean and --std",
+        _ => "--model, --activation, --mean and --std",
+    };
+    let offered = trials
+        .readings
+        .first()
+        .map_or_else(String::new, |measured| trials.describe(&measured.reading));
+    let onnx = if network.is_trainable() {
+        format!(" {EXPORT_AS_ONNX}")
+    } else {
+        String::new()
     };
     format!(
-        "{download}To import it with {}, use --accept. If you know what it was trained with, name it with {options}.",
-        trials.describe(reading)
+        "{download}To import it with {offered}, use --accept. If you know what it was trained with, name it with {options}.{onnx}"
     )
 }
+
+/// What can be done with any network of `PyTorch`'s.
+const EXPORT_AS_ONNX: &str = "An ONNX file says all of it but how pixels are normalised. In Python, where the network is: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";

@@ -1,25 +1,25 @@
 //! Which network a file's weights belong to: by their names if those are ours, otherwise by their
 //! shapes if only one assignment is possible, or by the order of their names. The widths of its
-//! hidden layers need not be those of its model: they follow from the shapes. Weights of no other
-//! network may be those of a CNN.
+//! hidden layers need not be those of its model: they follow from the shapes. Weights may also be those
+//! of a plain CNN.
 
 use std::collections::BTreeMap;
 
-use super::cnn::{self, Convolution};
+use super::cnn;
 use super::{Mismatch, NamedTensor, WrongShape};
-use crate::nn::{ParameterSpec, parameter_specs};
-use crate::run_config::{CnnLayers, ModelKind, Network, Widths};
+use crate::nn::{Layer, ParameterSpec, layers, parameter_specs};
+use crate::run_config::{Activation, CnnLayers, ModelKind, Network, Widths};
 
 /// The classes of a network that is imported: it is tried on digits.
 pub const CLASSES: usize = 10;
 
-/// The network that the weights belong to.
+/// The most networks that weights may belong to.
+const MAX_NETWORKS: usize = 64;
+
+/// A network that the weights may belong to.
 #[derive(Clone, Debug)]
 pub struct Identified {
     pub network: Network,
-    /// Networks that have the same weights: CNNs that pad and pool at other places, the most usual
-    /// first.
-    pub others: Vec<Network>,
     /// The names of its weights in the file, in the order of its parameters.
     pub names: Vec<String>,
     /// Weights with another name in the file: theirs and ours.
@@ -30,70 +30,81 @@ pub struct Identified {
 /// `bias` of 6.
 type Signature = Vec<(String, Vec<usize>)>;
 /// The parameters of every layer, by its name.
-type Layers = BTreeMap<String, Signature>;
+type Signatures = BTreeMap<String, Signature>;
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
-    pub model: Option<ModelKind>,
-    /// Its layers, where it is a CNN.
-    pub layers: Option<CnnLayers>,
-    pub convolutions: Option<&'a [Convolution]>,
-}
-
-/// Identifies the network, among all or as the one that is given. The error says how the weights
-/// differ from the most similar network.
-pub fn identify(tensors: Vec<NamedTensor>, known: Known<'_>) -> Result<Identified, Mismatch> {
-    let Known {
-        model,
-        layers,
-        convolutions,
-    } = known;
+/// The networks that the weights may belong to, the most usual first: all that there are, or those
+/// of the model or with the layers that are given. Networks with the same weights differ in how
+/// they pad and pool, and where activations are. The error says how the weights differ from the
+/// most similar network.
+pub fn identify(
+    tensors: Vec<NamedTensor>,
+    model: Option<ModelKind>,
+    cnn_layers: Option<CnnLayers>,
+) -> Result<Vec<Identified>, Mismatch> {
     let (prefix, tensors) = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL
         .iter()
         .copied()
         .filter(|kind| model.is_none_or(|model| model == *kind))
+        .filter(|kind| cnn_layers.is_none() || *kind == ModelKind::Cnn)
         .collect();
-    let usual = candidates.iter().map(|&kind| Network::from(kind));
-    // What could be any of the MLPs is the one that has any depth.
-    let mut by_generality = candidates.clone();
-    by_generality.sort_by_key(|kind| *kind != ModelKind::Mlp);
-    let others = by_generality
-        .into_iter()
-        .flat_map(|kind| of_other_widths(&tensors, kind));
-    let given = layers.map(|layers| vec![Network::from(ModelKind::Cnn).with_layers(Some(layers))]);
-    let cnns = given.unwrap_or_else(|| cnn::networks(&tensors, convolutions));
-    let others = usual
-        .chain(others)
-        .filter(|_| layers.is_none())
-        .map(|network| vec![network]);
-    let may_be_cnn = candidates.contains(&ModelKind::Cnn);
-    let found = others
-        .chain(may_be_cnn.then_some(cnns))
-        .find_map(|networks| {
-            networks
-                .first()
-                .copied()
-                .and_then(|network| Some((networks, match_names(&tensors, network)?)))
-        });
-    let Some((mut networks, names)) = found else {
-        return Err(mismatch(&tensors, &candidates));
+    let identified = |network: Network| {
+        let names = match_names(&tensors, network)?;
+        Some(Identified {
+            network,
+            names: names
+                .iter()
+                .map(|(theirs, _)| format!("{prefix}{theirs}"))
+                .collect(),
+            renamed: names
+                .into_iter()
+                .filter(|(theirs, ours)| theirs != ours)
+                .collect(),
+        })
     };
-    let in_file = names
-        .iter()
-        .map(|(theirs, _)| format!("{prefix}{theirs}"))
-        .collect();
-    let renamed = names
+    let usual = || candidates.iter().map(|&kind| Network::from(kind));
+    let found: Vec<Identified> = match cnn_layers {
+        Some(_) => identified(Network::from(ModelKind::Cnn).with_layers(cnn_layers))
+            .into_iter()
+            .collect(),
+        None => match usual().find_map(identified) {
+            Some(usual) => vec![usual],
+            None => of_other_shapes(&tensors, &candidates)
+                .into_iter()
+                .filter_map(identified)
+                .take(MAX_NETWORKS)
+                .collect(),
+        },
+    };
+    if found.is_empty() {
+        Err(mismatch(&tensors, &candidates))
+    } else {
+        Ok(found)
+    }
+}
+
+/// The networks whose hidden layers may be as wide as these weights, and the plain CNNs: of those
+/// that compute the same only the first.
+fn of_other_shapes(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Vec<Network> {
+    // What could be any of the MLPs is the one that has any depth.
+    let mut by_generality = candidates.to_vec();
+    by_generality.sort_by_key(|kind| *kind != ModelKind::Mlp);
+    let mut networks: Vec<Network> = by_generality
         .into_iter()
-        .filter(|(theirs, ours)| theirs != ours)
+        .flat_map(|kind| of_other_widths(tensors, kind))
         .collect();
-    let network = networks.remove(0);
-    Ok(Identified {
-        network,
-        others: networks,
-        names: in_file,
-        renamed,
-    })
+    if candidates.contains(&ModelKind::Cnn) {
+        networks.extend(cnn::networks(tensors));
+    }
+    let built = |network: Network| layers(network, Activation::default(), CLASSES);
+    let mut distinct: Vec<(Network, Vec<Layer>)> = Vec::new();
+    for network in networks {
+        let layers = built(network);
+        if !distinct.iter().any(|(_, other)| *other == layers) {
+            distinct.push((network, layers));
+        }
+    }
+    distinct.into_iter().map(|(network, _)| network).collect()
 }
 
 /// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`,
@@ -144,9 +155,6 @@ fn of_other_widths(tensors: &[NamedTensor], model: ModelKind) -> Vec<Network> {
     }
     networks
 }
-
-/// The most networks of a model that are compared with the weights.
-const MAX_NETWORKS: usize = 64;
 
 /// Finds every width that the layer number `index` can have behind those before it, and after it
 /// those of all others.
@@ -221,12 +229,12 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
                 .collect(),
         );
     }
-    let ours = layers(
+    let ours = signatures(
         specs
             .iter()
             .map(|spec| (spec.name.as_str(), spec.shape.as_slice())),
     );
-    let theirs = layers(
+    let theirs = signatures(
         tensors
             .iter()
             .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())),
@@ -250,8 +258,11 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
 
 /// A layer of theirs for each of ours by the shapes of its parameters; `None` if several layers
 /// have the same.
-fn match_shapes<'a>(ours: &'a Layers, theirs: &'a Layers) -> Option<BTreeMap<&'a str, &'a str>> {
-    let with = |layers: &'a Layers, signature: &Signature| -> Option<&'a str> {
+fn match_shapes<'a>(
+    ours: &'a Signatures,
+    theirs: &'a Signatures,
+) -> Option<BTreeMap<&'a str, &'a str>> {
+    let with = |layers: &'a Signatures, signature: &Signature| -> Option<&'a str> {
         let mut same = layers.iter().filter(|(_, other)| *other == signature);
         same.next()
             .filter(|_| same.next().is_none())
@@ -266,8 +277,11 @@ fn match_shapes<'a>(ours: &'a Layers, theirs: &'a Layers) -> Option<BTreeMap<&'a
 
 /// The same by the order of the layers' names, in which numbers count as numbers (`net.2` before
 /// `net.10`): `None` if that gives other shapes. Whether it is right, trials on digits tell.
-fn match_order<'a>(ours: &'a Layers, theirs: &'a Layers) -> Option<BTreeMap<&'a str, &'a str>> {
-    let sorted = |layers: &'a Layers| -> Vec<(&'a str, &'a Signature)> {
+fn match_order<'a>(
+    ours: &'a Signatures,
+    theirs: &'a Signatures,
+) -> Option<BTreeMap<&'a str, &'a str>> {
+    let sorted = |layers: &'a Signatures| -> Vec<(&'a str, &'a Signature)> {
         let mut sorted: Vec<_> = layers
             .iter()
             .map(|(name, signature)| (name.as_str(), signature))
@@ -305,17 +319,19 @@ pub(super) fn natural_order(name: &str) -> Vec<(u64, &str)> {
 }
 
 /// The parameters of each layer, by its name.
-fn layers<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> Layers {
-    let mut layers = Layers::new();
+fn signatures<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> Signatures {
+    let mut signatures = Signatures::new();
     for (name, shape) in parameters {
         let (layer, parameter) = name.rsplit_once('.').unwrap_or(("", name));
-        layers
+        signatures
             .entry(layer.to_owned())
             .or_default()
             .push((parameter.to_owned(), shape.to_vec()));
     }
-    layers.values_mut().for_each(|signature| signature.sort());
-    layers
+    signatures
+        .values_mut()
+        .for_each(|signature| signature.sort());
+    signatures
 }
 
 /// How the weights differ from the most similar candidate.

@@ -7,33 +7,38 @@ mod error;
 mod identify;
 mod onnx;
 mod pickle;
-mod readings;
 mod state_dict;
 mod tensors;
 mod trial;
-mod tried;
-mod variant;
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub use cnn::Convolution;
 pub use error::{ImportError, Mismatch, Trials, WrongShape};
-pub use identify::{CLASSES, Identified, Known, identify};
+pub use identify::{CLASSES, Identified, identify};
 pub use tensors::{NamedTensor, Weights, is_index};
-pub use trial::{MoreImages, TrialImages};
-pub use tried::{Tried, choose};
+pub use trial::{MoreImages, TrialImages, Tried, choose};
 
-use self::readings::Candidate;
+use self::onnx::self_contained;
 use self::tensors::Shards;
-use self::trial::{Decided, Trial};
+use self::trial::{
+    Candidate, Candidates, Decided, NORMALIZATIONS, calibrated, decide, trial_digits,
+};
+use crate::data::Split;
 use crate::export::RUN_KEY;
+use crate::infer::{Scores, measure};
 use crate::nn::onnx::OnnxGraph;
 use crate::nn::{
-    CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile,
+    CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, is_onnx,
 };
 use crate::progress::Progress;
-use crate::records::{Calibration, ImportFinding, ImportSpec, RunPlan, RunSummary};
-use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use crate::records::{
+    Calibration, ImportFinding, ImportSpec, Normalization, Reading, RunPlan, RunSummary,
+};
+use crate::run_config::{
+    Activation, Classes, DataSpec, DeviceChoice, ModelKind, Network, Precision, RunConfig,
+};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -62,7 +67,7 @@ pub fn import(
         path: spec.path.clone(),
         reason,
     };
-    let (bytes, shards);
+    let (mut bytes, shards);
     let mut weights = if is_index(&spec.path) {
         shards = Shards::read(&spec.path)?;
         progress.report(0.0)?;
@@ -71,6 +76,11 @@ pub fn import(
     } else {
         bytes = read_limited(&spec.path, MAX_FILE_BYTES).map_err(unreadable)?;
         progress.report(0.0)?;
+        if is_onnx(&bytes)
+            && let Cow::Owned(whole) = self_contained(&bytes, &spec.path).map_err(malformed)?
+        {
+            bytes = whole;
+        }
         Weights::open(&bytes).map_err(malformed)?
     };
     if let Weights::Safetensors(file) = &weights
@@ -80,7 +90,7 @@ pub fn import(
     }
     let described;
     let (mut spec, mut labels) = (spec, None);
-    let names_network = spec.model.is_some_and(ModelKind::is_trainable) || spec.layers.is_some();
+    let names_network = spec.model.is_some() || spec.layers.is_some();
     if let Weights::Onnx(file) = &weights {
         described = file.described(spec);
         labels = file.classes();
@@ -103,72 +113,64 @@ pub fn import(
             .map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
-    let mut found = of_weights(
-        &mut weights,
-        spec,
-        more_images,
-        &mut progress.part(0.0, 0.8),
-    );
-    // Whoever named the network wants that one.
-    if matches!(weights, Weights::Onnx(_)) && !names_network && is_open(&found, spec) {
-        found = of_graph(
+    let candidates = match &weights {
+        Weights::Onnx(_) => of_onnx(
+            &mut weights,
             &bytes,
             spec,
-            found,
-            more_images,
-            &mut progress.part(0.0, 0.8),
-        );
-    }
-    let Found { decided, renamed } = found?;
-    if let Some(trials) = decided.refusal().filter(|_| !spec.accept) {
+            names_network,
+            &mut progress.part(0.0, 0.3),
+        )?,
+        _ => of_weights(&mut weights, spec, &mut progress.part(0.0, 0.1))?,
+    };
+    let Decided {
+        net,
+        reading,
+        accuracy,
+        tried_on,
+        doubt,
+    } = decide(&candidates, spec, more_images, &mut progress.part(0.3, 0.8))?;
+    let sure = doubt.is_none();
+    if let Some(trials) = doubt.filter(|_| !spec.accept) {
         return Err(ImportError::Undecided {
             path: spec.path.clone(),
-            trials: Box::new(trials.clone()),
+            trials: Box::new(trials),
         });
     }
-    let trial = decided.trial(&mut progress.part(0.8, 1.0))?;
-    let network = trial.net.network();
+    let (net, fitted) = calibrated(net, &mut progress.part(0.8, 1.0))?;
+    let stored = weights.calibration();
+    let model = reading.network.model();
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let mut config = RunConfig {
         preset: None,
-        activation: trial.activation,
+        activation: reading.activation,
         data: data.clone(),
         ..RunConfig::default()
     };
-    config.set_network(network);
+    config.set_network(reading.network);
     let card = ModelCard {
         version: FORMAT_VERSION,
-        model: network.model(),
+        model,
         labels: labels.unwrap_or_default(),
-        normalization: trial.net.normalization(),
-        calibration: weights
-            .calibration()
-            .map_or(trial.calibration, |stored| Calibration {
-                temperature: stored.temperature,
-                ..trial.calibration
-            }),
+        normalization: reading.normalization,
+        calibration: Calibration {
+            temperature: stored.map_or(fitted.temperature, |stored| stored.temperature),
+            ..fitted
+        },
         data,
         epochs: 0,
         validation_accuracy: None,
         test: None,
         config,
     };
-    let calibrated = weights.calibration().is_none() && trial.calibration.has_temperature();
-    let summary = summary(&card, &trial.net, &spec.path);
-    let Trial {
-        net,
-        accuracy,
-        images,
-        tried_on,
-        sure,
-        ..
-    } = trial;
-    let finding = if network.model().is_trainable() {
+    let calibrated = stored.is_none() && fitted.has_temperature();
+    let images = tried_on.images.len() as u64;
+    let finding = if model.is_trainable() {
         ImportFinding::Recognised {
-            renamed,
+            renamed: candidates.of(&reading).renamed(),
             accuracy,
             images,
-            tried_on,
+            tried_on: tried_on.data,
             sure,
             calibrated,
         }
@@ -176,11 +178,12 @@ pub fn import(
         ImportFinding::OnnxGraph {
             accuracy,
             images,
-            tried_on,
+            tried_on: tried_on.data,
             sure,
             calibrated,
         }
     };
+    let summary = summary(&card, &net, &spec.path);
     Ok(Imported {
         file: ModelFile { net, card },
         summary,
@@ -188,110 +191,199 @@ pub fn import(
     })
 }
 
-/// A network that was found, with its settings, and the weights whose names differ.
-struct Found {
-    decided: Decided,
-    renamed: Vec<(String, String)>,
-}
-
-/// The network that these weights belong to.
+/// The networks that these weights may belong to.
 fn of_weights(
     weights: &mut Weights<'_>,
     spec: &ImportSpec,
-    more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
-) -> Result<Found, ImportError> {
-    let malformed = |reason: String| ImportError::Malformed {
-        path: spec.path.clone(),
-        reason,
-    };
+) -> Result<Candidates, ImportError> {
     let mismatch = |mismatch: Mismatch| ImportError::Mismatch {
         path: spec.path.clone(),
         mismatch: Box::new(mismatch),
     };
-    let convolutions = if let Weights::Onnx(file) = &weights {
-        file.convolutions()
-    } else {
-        None
-    };
-    let known = Known {
-        model: spec.model,
-        layers: spec.layers,
-        convolutions,
-    };
-    let Identified {
+    let identified = identify(weights.tensors(), spec.model, spec.layers).map_err(mismatch)?;
+    let mut numbers = HashMap::new();
+    let mut candidates = Vec::new();
+    for Identified {
         network,
-        others,
         names,
         renamed,
-    } = identify(weights.tensors(), known).map_err(mismatch)?;
-    let mut values = Vec::new();
-    for name in names {
-        let numbers = weights.values(&name).map_err(malformed)?;
-        if !numbers.iter().all(|number| number.is_finite()) {
-            return Err(mismatch(Mismatch::not_finite(network.model(), name)));
+    } in identified
+    {
+        let mut values = Vec::new();
+        for name in names {
+            if !numbers.contains_key(&name) {
+                let read = weights
+                    .values(&name)
+                    .map_err(|reason| ImportError::Malformed {
+                        path: spec.path.clone(),
+                        reason,
+                    })?;
+                if !read.iter().all(|number| number.is_finite()) {
+                    return Err(mismatch(Mismatch::not_finite(network.model(), name)));
+                }
+                numbers.insert(name.clone(), read);
+                progress.report(0.0)?;
+            }
+            values.push(numbers[&name].clone());
         }
-        values.push(numbers);
-        progress.report(0.0)?;
+        candidates.push(Candidate::Weights {
+            network,
+            values,
+            activation: None,
+            renamed,
+        });
     }
-    Ok(Found {
-        decided: trial::find_network((network, &others), &values, spec, more_images, progress)?,
-        renamed,
+    let usual = candidates.remove(0);
+    Ok(Candidates {
+        usual,
+        others: candidates,
     })
 }
 
-/// Whether the weights of an ONNX file leave open which network it has. Weights that are unusable
-/// are so in any network.
-fn is_open(found: &Result<Found, ImportError>, spec: &ImportSpec) -> bool {
-    match found {
-        // A file that names its network was written by Inkling.
-        Ok(found) => found.decided.doubt.is_some() && spec.model.is_none(),
-        Err(ImportError::Mismatch { mismatch, .. }) => mismatch.not_finite.is_none(),
-        Err(_) => false,
-    }
-}
+/// Images that an ONNX file's network and those of Inkling are compared on.
+const COMPARED: usize = 500;
+/// The most by which a probability of the same network may differ: it adds its products in another
+/// order.
+const SAME_PROBABILITY: f32 = 1e-5;
 
-/// The graph of the ONNX file with these bytes, unless it computes the same as the network that was
-/// found by its weights.
-fn of_graph(
+/// How pixels may be normalized for a network and for the graph that has it: the same, or the graph
+/// normalizes pixels from 0 to 1 or from 0 to 255 itself.
+const PREPROCESSING: [(Normalization, Normalization); 5] = {
+    let [mnist, unit, half, whole] = NORMALIZATIONS;
+    [
+        (mnist, mnist),
+        (unit, whole),
+        (mnist, unit),
+        (half, unit),
+        (mnist, whole),
+    ]
+};
+
+/// The network of an ONNX file: one of Inkling's if it computes the same, otherwise as it is.
+fn of_onnx(
+    weights: &mut Weights<'_>,
     bytes: &[u8],
     spec: &ImportSpec,
-    found: Result<Found, ImportError>,
-    more_images: &mut MoreImages<'_>,
+    names_network: bool,
     progress: &mut impl Progress,
-) -> Result<Found, ImportError> {
-    let graph = match OnnxGraph::open(bytes) {
-        Ok(graph) if graph.classes() == CLASSES => graph,
-        Ok(graph) => {
-            return Err(ImportError::Classes {
-                data: "The model".to_owned(),
-                given: graph.classes(),
-            });
+) -> Result<Candidates, ImportError> {
+    let own = if spec.model == Some(ModelKind::Onnx) {
+        None
+    } else {
+        match of_weights(weights, spec, progress) {
+            // A file that names its network was written by Inkling.
+            Ok(own) if spec.model.is_some() && !names_network => return Ok(own),
+            Err(error @ (ImportError::Cancelled(_) | ImportError::Malformed { .. })) => {
+                return Err(error);
+            }
+            Err(ImportError::Mismatch { mismatch, path }) if mismatch.not_finite.is_some() => {
+                return Err(ImportError::Mismatch { mismatch, path });
+            }
+            found => found.ok(),
         }
-        // What was measured says more than that something else cannot be computed.
-        Err(_) if found.is_ok() => return found,
-        Err(reason) => {
+    };
+    let graph = match (OnnxGraph::open(bytes), own) {
+        // What is named needs no graph.
+        (Err(_), Some(own)) if names_network && spec.activation.is_some() => return Ok(own),
+        (Err(reason), _) => {
             return Err(ImportError::Graph {
                 path: spec.path.clone(),
                 reason,
             });
         }
+        (Ok(graph), own) => {
+            if graph.classes() != CLASSES {
+                return Err(ImportError::Classes {
+                    data: "The model".to_owned(),
+                    given: graph.classes(),
+                });
+            }
+            if let Some(own) = own
+                && let Some(same) = computing_the_same(own, &graph, progress)?
+            {
+                return Ok(same.into());
+            }
+            graph
+        }
     };
-    if let Ok(Found {
-        mut decided,
-        renamed,
-    }) = found
-        && decided.computes_the_same_as(&graph, &mut progress.part(0.0, 0.1))?
+    // Whoever named a network wants that one.
+    if let Some(network) = spec
+        .model
+        .filter(|model| names_network && model.is_trainable())
     {
-        decided.rule_out_other_layers();
-        return Ok(Found { decided, renamed });
+        return Err(ImportError::OtherNetwork {
+            path: spec.path.clone(),
+            network: Network::from(network).with_layers(spec.layers),
+        });
     }
-    let decided =
-        trial::find_normalization(&graph, spec, more_images, &mut progress.part(0.1, 1.0))?;
-    Ok(Found {
-        decided,
-        renamed: Vec::new(),
-    })
+    Ok(Candidate::Graph(graph).into())
+}
+
+/// The candidate, with the activation, that gives the same probabilities as the graph, if one does.
+fn computing_the_same(
+    candidates: Candidates,
+    graph: &OnnxGraph,
+    progress: &mut impl Progress,
+) -> Result<Option<Candidate>, ImportError> {
+    let all = trial_digits(progress)?.first(COMPARED);
+    // Most networks differ at once.
+    let rounds = [all.first(2), all];
+    for mut candidate in std::iter::once(candidates.usual).chain(candidates.others) {
+        for &activation in Activation::ALL {
+            candidate.set_activation(activation);
+            for (own, of_graph) in PREPROCESSING {
+                let net = candidate.net(&Reading {
+                    network: candidate.network(),
+                    activation,
+                    normalization: own,
+                })?;
+                let graph = Net::of_graph(graph.clone(), of_graph);
+                let mut is_same = true;
+                for images in &rounds {
+                    is_same = is_same && are_same(&net, &graph, images, progress)?;
+                }
+                if is_same {
+                    return Ok(Some(candidate));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether both give the same probabilities, at the temperature that the graph may have in it.
+fn are_same(
+    net: &Net,
+    graph: &Net,
+    images: &Split,
+    progress: &mut impl Progress,
+) -> Result<bool, ImportError> {
+    let mut logits = |net: &Net| -> Result<Vec<f32>, ImportError> {
+        let measured = measure(net, Calibration::NONE.temperature, images, progress)?;
+        // What is added to all logits of an image changes no probability.
+        let centered = measured.logits().chunks_exact(CLASSES).flat_map(|logits| {
+            let mean = logits.iter().sum::<f32>() / CLASSES as f32;
+            logits.iter().map(move |logit| logit - mean)
+        });
+        Ok(centered.collect())
+    };
+    let (own, of_graph) = (logits(net)?, logits(graph)?);
+    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let temperature = product(&own, &own) / product(&own, &of_graph);
+    if !(temperature.is_finite() && temperature > 0.0) {
+        return Ok(false);
+    }
+    let probabilities = |logits, temperature| {
+        Scores::of_rows(logits, CLASSES, temperature).map(|it| it.probabilities)
+    };
+    Ok(probabilities(&own, temperature)
+        .zip(probabilities(&of_graph, Calibration::NONE.temperature))
+        .all(|(own, of_graph)| {
+            own.iter()
+                .zip(&of_graph)
+                .all(|(own, of_graph)| (own - of_graph).abs() <= SAME_PROBABILITY)
+        }))
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.

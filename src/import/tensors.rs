@@ -51,7 +51,7 @@ impl<'a> Weights<'a> {
             [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Self::Safetensors(SafetensorsFile::read(bytes)?),
             [b'P', b'K', 3, 4, ..] => Self::StateDict(StateDict::open(bytes)?),
             [0x80, 2..=5, ..] => {
-                return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
+                return Err("it is a pickle as PyTorch before 1.6 and other programs write it; if it is from PyTorch, load it there and save its state_dict() again".to_owned());
             }
             _ if is_onnx(bytes) => Self::Onnx(OnnxFile::open(bytes)?),
             [0x89, b'H', b'D', b'F', ..] => return Err(KERAS.to_owned()),
@@ -80,7 +80,8 @@ impl<'a> Weights<'a> {
     /// An error where they cannot be those of a supported network.
     fn checked(self) -> Result<Self, String> {
         let tensors = self.tensors();
-        if tensors.is_empty() {
+        // What an ONNX file computes without weights of the usual kind, its graph tells.
+        if tensors.is_empty() && !matches!(self, Self::Onnx(_)) {
             return Err("it contains no tensors".to_owned());
         }
         if tensors.len() > MAX_TENSORS {
@@ -305,6 +306,6 @@ impl<'a> ShardedFile<'a> {
 }
 
 /// True for the name of a file without folders.
-fn is_plain_name(name: &str) -> bool {
+pub fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', ':']) && name != "." && name != ".."
 }

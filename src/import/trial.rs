@@ -1,31 +1,72 @@
-//! Weights do not tell their activation and normalization, nor how their network pools and pads.
-//! Each usual combination classifies digits that Inkling generates. Where that leaves doubt,
-//! nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
-//! without a word. The reading that is offered then is the one that is imported when it is
-//! accepted.
+//! Which network and which settings weights are meant for, where their file does not say it.
+//!
+//! A state dict tells neither activation nor normalization, nor where its network pools and pads; an
+//! ONNX file tells all of it but the normalization. Each usual possibility classifies digits that
+//! Inkling generates, or training images if there are any. If that leaves doubt, nothing is imported
+//! unless somebody chooses: weights that are misread would lose accuracy without a word. What is
+//! offered first is what is imported when it is accepted.
 
-use super::cnn::choose_network;
-use super::tried::{Tried, choose, doubt, enough, try_reading, try_readings, undecided};
-use super::{CLASSES, Candidate, ImportError, Trials};
+use std::cmp::Ordering;
+
+use super::{CLASSES, ImportError, Trials};
 use crate::data::{Split, builtin};
-use crate::infer::{Scores, fit_digit_detector, measure};
+use crate::infer::{Scores, fit_digit_detector, fit_temperature, measure};
 use crate::nn::onnx::OnnxGraph;
 use crate::nn::{Net, flops};
-use crate::progress::{Progress, Unwatched};
-use crate::records::{Calibration, Doubt, ImportSpec, Normalization, Reading};
-use crate::run_config::{Activation, Classes, DataSpec, Network};
+use crate::progress::Progress;
+use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Normalization, Reading};
+use crate::run_config::{Activation, Classes, DataSpec, ModelKind, Network};
 
 /// Digits classified in the last round of trials.
 const DIGITS: usize = 1_000;
 /// Another seed than that of the built-in digits, which the model may have been trained on.
 const SEED: u64 = 0x1196;
-/// Images that an ONNX file's network and one of Inkling's are compared on.
-const COMPARED: usize = 100;
-/// Networks whose probabilities all differ by less are the same.
-const SAME_PROBABILITY: f32 = 0.01;
-/// A less accurate model does not recognize digits, so that the most accurate combination says
-/// nothing.
-pub const MIN_ACCURACY: f64 = 0.5;
+/// A less accurate model does not recognize digits, so that the most accurate reading says nothing.
+const MIN_ACCURACY: f64 = 0.5;
+/// How many images each round has, and how many of the best readings go on to the next.
+const ROUNDS: [(usize, usize); 3] = [(40, 16), (250, 5), (usize::MAX, usize::MAX)];
+/// Weights of which more is open than the normalization, and which are less accurate, are not
+/// taken unless somebody chooses: other activations and pooling cost accuracy, and not only those
+/// that are tried.
+const ENOUGH: f64 = 0.95;
+/// The same for a network without a hidden layer: none of those recognizes much more than 92 % of
+/// MNIST.
+const ENOUGH_FOR_LINEAR: f64 = 0.85;
+/// A less usual reading is taken only if it is this much more accurate; two readings that differ
+/// less are close.
+const CLEAR_GAIN: f64 = 0.005;
+/// Readings that give the same answer this often are the same for whoever uses the model, as `ReLU`
+/// and leaky `ReLU` are.
+const SAME: f64 = 0.98;
+/// A more usual reading is taken if the loss of the likeliest is no smaller share of its own:
+/// `ReLU` and `GELU` differ by less, normalizations by more.
+const AS_LIKELY: f32 = 0.9;
+/// A network that was trained fits its own temperature: the normalization it was trained with needs
+/// one that is nearer to 1 than another, by this much in logarithms. Labels that were smoothed, and
+/// images unlike those of the training, move it by less.
+const CLEAR_TEMPERATURE: f32 = 0.5;
+/// A mean that is this many standard errors from zero is not due to chance.
+const DEVIATIONS: f64 = 2.5;
+/// Readings that are listed if there is doubt.
+const LISTED: usize = 5;
+
+/// The usual normalizations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1,
+/// and pixels as they are.
+pub const NORMALIZATIONS: [Normalization; 4] = [
+    Normalization::MNIST,
+    Normalization {
+        mean: 0.0,
+        std: 1.0,
+    },
+    Normalization {
+        mean: 0.5,
+        std: 0.5,
+    },
+    Normalization {
+        mean: 0.0,
+        std: 1.0 / 255.0,
+    },
+];
 
 /// Images to try readings of weights on.
 #[derive(Clone, Debug)]
@@ -38,30 +79,239 @@ pub struct TrialImages {
 pub type MoreImages<'a> =
     dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, ImportError> + 'a;
 
+/// A network that a file may have.
+pub enum Candidate {
+    /// One of Inkling's, with its weights in the order of its parameters, and its activation if
+    /// that is known.
+    Weights {
+        network: Network,
+        values: Vec<Vec<f32>>,
+        activation: Option<Activation>,
+        /// Weights with another name in the file: theirs and ours.
+        renamed: Vec<(String, String)>,
+    },
+    /// The one in an ONNX file, computed as it is.
+    Graph(OnnxGraph),
+}
+
+impl Candidate {
+    pub fn network(&self) -> Network {
+        match self {
+            Self::Weights { network, .. } => *network,
+            Self::Graph(_) => ModelKind::Onnx.into(),
+        }
+    }
+
+    /// The activations that it may have.
+    fn activations(&self, given: Option<Activation>) -> Vec<Activation> {
+        match self {
+            Self::Weights { activation, .. } => activation
+                .or(given)
+                .map_or_else(|| Activation::ALL.to_vec(), |known| vec![known]),
+            Self::Graph(_) => vec![Activation::default()],
+        }
+    }
+
+    pub fn set_activation(&mut self, known: Activation) {
+        if let Self::Weights { activation, .. } = self {
+            *activation = Some(known);
+        }
+    }
+
+    pub fn renamed(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Weights { renamed, .. } => renamed.clone(),
+            Self::Graph(_) => Vec::new(),
+        }
+    }
+
+    /// It as Inkling builds it for this reading.
+    pub fn net(&self, reading: &Reading) -> Result<Net, ImportError> {
+        let normalization = reading.normalization;
+        match self {
+            Self::Weights {
+                network, values, ..
+            } => {
+                let net = Net::new(*network, reading.activation, CLASSES, 0)?;
+                net.set_weights(values)?;
+                Ok(net.with_normalization(normalization))
+            }
+            Self::Graph(graph) => Ok(Net::of_graph(graph.clone(), normalization)),
+        }
+    }
+}
+
 /// The reading that is imported, or offered if there is doubt about it.
 pub struct Decided {
     pub net: Net,
-    activation: Activation,
-    tried_on: TrialImages,
+    pub reading: Reading,
+    /// Its accuracy on these images.
+    pub accuracy: f64,
+    pub tried_on: TrialImages,
     /// The measurements, if they leave doubt.
     pub doubt: Option<Trials>,
-    /// True if activation and normalization were both given, so that nothing was guessed but how
-    /// the network pools and pads.
-    given: bool,
 }
 
-/// A model with an activation and a normalization, and how well it does.
-#[derive(Clone)]
-pub struct Trial {
-    pub net: Net,
-    pub activation: Activation,
-    pub calibration: Calibration,
-    /// Its accuracy on the images that it was tried on.
-    pub accuracy: f64,
-    pub images: u64,
-    pub tried_on: DataSpec,
-    /// True if the trials leave no doubt.
-    pub sure: bool,
+/// What a file may have: the most usual network first.
+pub struct Candidates {
+    pub usual: Candidate,
+    pub others: Vec<Candidate>,
+}
+
+impl From<Candidate> for Candidates {
+    fn from(only: Candidate) -> Self {
+        Self {
+            usual: only,
+            others: Vec::new(),
+        }
+    }
+}
+
+impl Candidates {
+    fn all(&self) -> impl Iterator<Item = &Candidate> {
+        std::iter::once(&self.usual).chain(&self.others)
+    }
+
+    /// All readings that these settings, as far as they are given, leave open, the most usual first.
+    fn readings(&self, spec: &ImportSpec) -> Vec<Reading> {
+        let normalizations = spec
+            .normalization
+            .map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]);
+        let mut readings = Vec::new();
+        for candidate in self.all() {
+            for activation in candidate.activations(spec.activation) {
+                readings.extend(normalizations.iter().map(|&normalization| Reading {
+                    network: candidate.network(),
+                    activation,
+                    normalization,
+                }));
+            }
+        }
+        readings
+    }
+
+    /// The one that this reading is of.
+    pub fn of(&self, reading: &Reading) -> &Candidate {
+        self.all()
+            .find(|candidate| candidate.network() == reading.network)
+            .unwrap_or(&self.usual)
+    }
+
+    fn attempt(
+        &self,
+        reading: Reading,
+        images: &Split,
+        progress: &mut impl Progress,
+    ) -> Result<Tried, ImportError> {
+        let net = self.of(&reading).net(&reading)?;
+        let measured = measure(&net, Calibration::NONE.temperature, images, progress)?;
+        Ok(Tried::new(reading, measured.logits(), &images.labels))
+    }
+
+    /// Tries all readings on a few images, the better ones on more, and the best on all; they come
+    /// back in the order of how usual they are.
+    fn tournament(
+        &self,
+        readings: &[Reading],
+        images: &Split,
+        progress: &mut impl Progress,
+    ) -> Result<Vec<Tried>, ImportError> {
+        let mut left = readings.to_vec();
+        let mut tried = Vec::new();
+        for (round, (count, survivors)) in ROUNDS.into_iter().enumerate() {
+            let images = images.first(count);
+            tried.clear();
+            for (index, reading) in left.iter().enumerate() {
+                let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
+                progress.report(start)?;
+                let attempt =
+                    self.attempt(*reading, &images, &mut |_: f32| progress.report(start))?;
+                tried.push(attempt);
+            }
+            let kept = best(&tried, survivors);
+            left.retain(|reading| kept.contains(reading));
+        }
+        Ok(tried)
+    }
+
+    /// Images that all readings can be tried on within seconds.
+    fn affordable_images(&self) -> usize {
+        const OPERATIONS: u64 = 10_000_000_000;
+        let most = self
+            .all()
+            .map(|candidate| flops(candidate.network()).forward);
+        ((OPERATIONS / most.max().unwrap_or_default().max(1)) as usize).max(DIGITS)
+    }
+}
+
+/// Finds which of the candidates a file has, and its settings, unless they are given. If a network
+/// that learned from other images does not recognize enough of the built-in digits to tell,
+/// `more_images` may have such images.
+pub fn decide(
+    candidates: &Candidates,
+    spec: &ImportSpec,
+    more_images: &mut MoreImages<'_>,
+    progress: &mut impl Progress,
+) -> Result<Decided, ImportError> {
+    let readings = candidates.readings(spec);
+    let enough = enough(&readings);
+    let mut tried_on = TrialImages {
+        data: DataSpec::builtin(),
+        images: trial_digits(&mut progress.part(0.0, 0.1))?,
+    };
+    let mut tried =
+        candidates.tournament(&readings, &tried_on.images, &mut progress.part(0.1, 0.5))?;
+    // Even a lead says more on images that a network knows.
+    let is_clear = |tried: &[Tried]| {
+        choose(enough, tried).is_none_or(|chosen| {
+            chosen.accuracy() >= ENOUGH && doubt(enough, tried, chosen).is_none()
+        })
+    };
+    let is_open = readings.len() > 1;
+    let others = if !is_open || is_clear(&tried) {
+        None
+    } else {
+        more_images(&mut progress.part(0.5, 0.6))?
+    };
+    if let Some(others) = others {
+        let others = TrialImages {
+            images: others.images.first(candidates.affordable_images()),
+            ..others
+        };
+        let again =
+            candidates.tournament(&readings, &others.images, &mut progress.part(0.6, 0.9))?;
+        let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
+        if accuracy(&again) > accuracy(&tried) {
+            (tried, tried_on) = (again, others);
+        }
+    }
+    let best = choose(enough, &tried);
+    let doubt = best.and_then(|best| doubt(enough, &tried, best));
+    // If digits are not recognized, the most accurate reading is one of chance.
+    let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
+        Some(best) => best.clone(),
+        None => {
+            let usual = Reading {
+                network: candidates.usual.network(),
+                activation: candidates.usual.activations(spec.activation)[0],
+                normalization: spec.normalization.unwrap_or(Normalization::MNIST),
+            };
+            candidates.attempt(usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
+        }
+    };
+    let doubt = doubt.filter(|_| is_open).map(|doubt| Trials {
+        doubt,
+        images: tried_on.images.len() as u64,
+        tried_on: tried_on.data.clone(),
+        readings: listed(&tried, &chosen),
+    });
+    Ok(Decided {
+        net: candidates.of(&chosen.reading).net(&chosen.reading)?,
+        reading: chosen.reading,
+        accuracy: chosen.accuracy(),
+        tried_on,
+        doubt,
+    })
 }
 
 /// The temperature of this network, fitted on digits; `None` if it does not recognize them.
@@ -73,292 +323,223 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
         &digits,
         &mut progress.part(0.5, 1.0),
     )?;
-    let recognises = measured.evaluation.accuracy >= MIN_ACCURACY;
-    Ok(recognises.then(|| measured.calibration(&digits.labels).temperature))
+    let recognizes = measured.evaluation.accuracy >= MIN_ACCURACY;
+    Ok(recognizes.then(|| measured.calibration(&digits.labels).temperature))
 }
 
-/// Images that all readings of a network's weights can be tried on within seconds.
-fn affordable_images(network: Network) -> usize {
-    const OPERATIONS: u64 = 10_000_000_000;
-    ((OPERATIONS / flops(network).forward.max(1)) as usize).max(DIGITS)
-}
-
-/// Which of the networks these are the weights of, the most usual one or one of the others, and its
-/// settings.
-pub fn find_network(
-    (usual, others): (Network, &[Network]),
-    values: &[Vec<f32>],
-    spec: &ImportSpec,
-    more_images: &mut MoreImages<'_>,
+/// The network with a detector of what is no digit, and what is fitted for it on digits. They say
+/// nothing of how sure a network may be that does not recognize them.
+pub fn calibrated(
+    net: Net,
     progress: &mut impl Progress,
-) -> Result<Decided, ImportError> {
-    let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
-    if others.is_empty() {
-        return find_settings(
-            Candidate::Weights(usual, values),
-            spec,
-            &digits,
-            more_images,
-            &mut progress.part(0.1, 1.0),
-        );
-    }
-    let networks: Vec<Network> = std::iter::once(usual)
-        .chain(others.iter().copied())
-        .collect();
-    let chosen = choose_network(
-        &networks,
-        values,
-        spec,
-        &digits,
-        more_images,
-        &mut progress.part(0.1, 0.6),
+) -> Result<(Net, Calibration), ImportError> {
+    let temperature = temperature(&net, &mut progress.part(0.0, 0.3))?;
+    let detector = fit_digit_detector(
+        &net,
+        &[],
+        &Classes::Digits,
+        SEED,
+        &mut progress.part(0.3, 0.8),
     )?;
-    let layers = chosen.reading.layers;
-    let candidate = Candidate::Weights(usual.with_layers(layers), values);
-    if chosen.doubt.is_some() {
-        return Decided::new(candidate, chosen, false);
-    }
-    let mut decided = find_settings(
-        candidate,
-        spec,
+    let net = net.with_digit_detector(Some(detector));
+    let digits = trial_digits(&mut progress.part(0.8, 0.9))?;
+    let measured = measure(
+        &net,
+        Calibration::NONE.temperature,
         &digits,
-        more_images,
-        &mut progress.part(0.6, 1.0),
+        &mut progress.part(0.9, 1.0),
     )?;
-    if let Some(trials) = &mut decided.doubt {
-        trials
-            .readings
-            .iter_mut()
-            .chain([&mut trials.supported])
-            .for_each(|measured| measured.reading.layers = layers);
-    }
-    Ok(decided)
-}
-
-/// How the network of an ONNX file takes pixels.
-pub fn find_normalization(
-    graph: &OnnxGraph,
-    spec: &ImportSpec,
-    more_images: &mut MoreImages<'_>,
-    progress: &mut impl Progress,
-) -> Result<Decided, ImportError> {
-    let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
-    // Its operators are its activations.
-    let spec = ImportSpec {
-        activation: Some(Activation::default()),
-        ..spec.clone()
+    let calibration = Calibration {
+        temperature: temperature.unwrap_or(Calibration::NONE.temperature),
+        digit_threshold: measured.digit_threshold(),
     };
-    find_settings(
-        Candidate::Graph(graph),
-        &spec,
-        &digits,
-        more_images,
-        &mut progress.part(0.1, 1.0),
-    )
+    Ok((net, calibration))
 }
 
-/// Finds the activation and the normalization, unless they are given. Where a network that learned
-/// from other images does not recognize enough of the built-in digits to tell, `more_images` may
-/// have such images.
-fn find_settings(
-    candidate: Candidate<'_>,
-    spec: &ImportSpec,
-    digits: &Split,
-    more_images: &mut MoreImages<'_>,
-    progress: &mut impl Progress,
-) -> Result<Decided, ImportError> {
-    let network = candidate.network();
-    let model = network.model();
-    let mut tried_on = TrialImages {
-        data: DataSpec::builtin(),
-        images: digits.clone(),
-    };
-    let mut tried = try_readings(candidate, spec, digits, &mut progress.part(0.0, 0.5))?;
-    let given = spec.activation.is_some() && spec.normalization.is_some();
-    let is_clear = |tried: &[Tried]| {
-        choose(model, tried).is_none_or(|chosen| doubt(model, tried, chosen, given).is_none())
-    };
-    let others = if is_clear(&tried) {
-        None
-    } else {
-        more_images(&mut progress.part(0.5, 0.6))?
-    };
-    if let Some(others) = others {
-        let others = TrialImages {
-            images: others.images.first(affordable_images(network)),
-            ..others
-        };
-        let again = try_readings(
-            candidate,
-            spec,
-            &others.images,
-            &mut progress.part(0.6, 0.9),
-        )?;
-        let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
-        if accuracy(&again) > accuracy(&tried) {
-            (tried, tried_on) = (again, others);
-        }
-    }
-    let best = choose(model, &tried);
-    let doubt = best.and_then(|best| doubt(model, &tried, best, false));
-    // Where digits are not recognized, the most accurate combination is one of chance.
-    let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
-        Some(best) => best.clone(),
-        None => try_reading(
-            candidate,
-            usual_reading(spec),
-            &tried_on.images,
-            &mut progress.part(0.9, 1.0),
-        )?,
-    };
-    let doubt = doubt.map(|doubt| undecided(model, doubt, &tried_on, &tried, &chosen));
-    Decided::new(
-        candidate,
-        Chosen {
-            reading: chosen.reading,
-            tried_on,
-            doubt,
-        },
-        given,
-    )
-}
-
-/// The reading of weights of which nothing else is known than what was given.
-pub fn usual_reading(spec: &ImportSpec) -> Reading {
-    Reading::own(
-        spec.activation.unwrap_or_default(),
-        spec.normalization.unwrap_or(Normalization::MNIST),
-    )
-}
-
-/// A reading that was chosen of those that were tried.
-pub struct Chosen {
-    /// The reading, one that Inkling can build.
-    pub reading: Reading,
-    pub tried_on: TrialImages,
-    /// The measurements, if they leave doubt.
-    pub doubt: Option<Trials>,
-}
-
-impl Decided {
-    fn new(candidate: Candidate<'_>, chosen: Chosen, given: bool) -> Result<Self, ImportError> {
-        let Chosen {
-            reading,
-            tried_on,
-            doubt,
-        } = chosen;
-        let (net, activation) = candidate.net(&reading)?;
-        Ok(Self {
-            net,
-            activation,
-            tried_on,
-            doubt,
-            given,
-        })
-    }
-
-    /// Why it is not imported unless somebody accepts it: where everything is given, only because
-    /// other layers would do better.
-    pub fn refusal(&self) -> Option<&Trials> {
-        self.doubt
-            .as_ref()
-            .filter(|trials| !self.given || trials.doubt == Doubt::NotSupported)
-    }
-
-    /// Leaves no doubt about the layers; how they do on digits may still be in doubt.
-    pub fn rule_out_other_layers(&mut self) {
-        if let Some(trials) = self
-            .doubt
-            .as_mut()
-            .filter(|trials| trials.doubt == Doubt::NotSupported)
-        {
-            trials.doubt = Doubt::LowAccuracy;
-        }
-        self.doubt.take_if(|trials| {
-            trials.doubt == Doubt::LowAccuracy && trials.supported.accuracy >= enough(trials.model)
-        });
-    }
-
-    /// Whether it gives the same probabilities as the network of an ONNX file.
-    pub fn computes_the_same_as(
-        &self,
-        graph: &OnnxGraph,
-        progress: &mut impl Progress,
-    ) -> Result<bool, ImportError> {
-        let images = self.tried_on.images.first(COMPARED);
-        let graph = Net::of_graph(graph.clone(), self.net.normalization());
-        let mut probabilities = |net: &Net| -> Result<Vec<f32>, ImportError> {
-            let measured = measure(net, Calibration::NONE.temperature, &images, progress)?;
-            let rows = Scores::of_rows(measured.logits(), CLASSES, Calibration::NONE.temperature);
-            Ok(rows.flat_map(|scores| scores.probabilities).collect())
-        };
-        let (own, of_graph) = (probabilities(&self.net)?, probabilities(&graph)?);
-        Ok(own
-            .iter()
-            .zip(&of_graph)
-            .all(|(own, of_graph)| (own - of_graph).abs() < SAME_PROBABILITY))
-    }
-
-    pub fn trial(self, progress: &mut impl Progress) -> Result<Trial, ImportError> {
-        let sure = self.refusal().is_none();
-        let Self {
-            net,
-            activation,
-            tried_on,
-            ..
-        } = self;
-        let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
-        let without = measure(
-            &net,
-            Calibration::NONE.temperature,
-            &digits,
-            &mut progress.part(0.1, 0.3),
-        )?;
-        let detector = fit_digit_detector(
-            &net,
-            &[],
-            &Classes::Digits,
-            SEED,
-            &mut progress.part(0.3, 0.8),
-        )?;
-        let net = net.with_digit_detector(Some(detector));
-        let measured = measure(
-            &net,
-            Calibration::NONE.temperature,
-            &digits,
-            &mut progress.part(0.8, 1.0),
-        )?;
-        // The detector changes no logits. Digits say nothing of how sure a network may be that does
-        // not recognize them.
-        let fitted = if without.evaluation.accuracy >= MIN_ACCURACY {
-            without.calibration(&digits.labels)
-        } else {
-            Calibration::NONE
-        };
-        let calibration = Calibration {
-            digit_threshold: measured.digit_threshold(),
-            ..fitted
-        };
-        let on_these = measure(
-            &net,
-            Calibration::NONE.temperature,
-            &tried_on.images,
-            &mut Unwatched,
-        )?
-        .evaluation;
-        let (accuracy, images) = (on_these.accuracy, on_these.images);
-        Ok(Trial {
-            net,
-            activation,
-            calibration,
-            accuracy,
-            images,
-            tried_on: tried_on.data,
-            sure,
-        })
-    }
-}
-
-fn trial_digits(progress: &mut impl Progress) -> Result<Split, ImportError> {
+pub fn trial_digits(progress: &mut impl Progress) -> Result<Split, ImportError> {
     Ok(builtin::generate(SEED, 0, DIGITS, progress)?.test)
+}
+
+/// How a reading does on labeled images.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    pub reading: Reading,
+    /// The digit that each image was taken for.
+    answers: Vec<u8>,
+    correct: Vec<bool>,
+    /// The cross-entropy of each image, in nats, at the temperature at which it is least on
+    /// average, since networks that were trained with smoothed labels are less sure than right. On
+    /// images like those of its training the right reading has less of it than a wrong one, even if
+    /// both give the same answers.
+    losses: Vec<f32>,
+    temperature: f32,
+}
+
+impl Tried {
+    /// A reading that gave these logits, ten for each image, for images with these labels.
+    pub fn new(reading: Reading, logits: &[f32], labels: &[u8]) -> Self {
+        let temperature = fit_temperature(logits, labels);
+        let scores = || Scores::of_rows(logits, logits.len() / labels.len().max(1), temperature);
+        let answers: Vec<u8> = scores().map(|scores| scores.digit as u8).collect();
+        let correct = answers
+            .iter()
+            .zip(labels)
+            .map(|(answer, label)| answer == label)
+            .collect();
+        let loss = |(scores, &label): (Scores, &u8)| {
+            -scores.probabilities[usize::from(label)]
+                .max(f32::MIN_POSITIVE)
+                .ln()
+        };
+        Self {
+            reading,
+            answers,
+            correct,
+            losses: scores().zip(labels).map(loss).collect(),
+            temperature,
+        }
+    }
+
+    pub fn accuracy(&self) -> f64 {
+        self.correct.iter().filter(|&&correct| correct).count() as f64
+            / self.correct.len().max(1) as f64
+    }
+
+    fn loss(&self) -> f32 {
+        self.losses.iter().sum::<f32>() / self.losses.len().max(1) as f32
+    }
+
+    /// How far its temperature is from 1, as a logarithm.
+    fn miscalibration(&self) -> f32 {
+        self.temperature.ln().abs()
+    }
+
+    /// True if it makes the labels likelier, and not by chance: by the mean of the differences and
+    /// its standard error.
+    fn is_likelier_than(&self, other: &Self) -> bool {
+        let differences: Vec<f64> = self
+            .losses
+            .iter()
+            .zip(&other.losses)
+            .map(|(own, other)| f64::from(other - own))
+            .collect();
+        let count = differences.len().max(2) as f64;
+        let mean = differences.iter().sum::<f64>() / count;
+        let variance = differences
+            .iter()
+            .map(|difference| (difference - mean).powi(2))
+            .sum::<f64>()
+            / (count - 1.0);
+        mean > DEVIATIONS * (variance / count).sqrt()
+    }
+
+    /// True if both give the same answers but for a few.
+    fn is_like(&self, other: &Self) -> bool {
+        let same = self
+            .answers
+            .iter()
+            .zip(&other.answers)
+            .filter(|(a, b)| a == b)
+            .count();
+        same as f64 >= SAME * self.answers.len() as f64
+    }
+}
+
+/// The best readings and the likeliest ones.
+fn best(tried: &[Tried], survivors: usize) -> Vec<Reading> {
+    let sorted = |by: fn(&Tried, &Tried) -> Ordering| {
+        let mut ranked: Vec<&Tried> = tried.iter().collect();
+        ranked.sort_by(|a, b| by(a, b));
+        ranked
+            .into_iter()
+            .take(survivors)
+            .map(|tried| tried.reading)
+    };
+    sorted(|a, b| b.accuracy().total_cmp(&a.accuracy()))
+        .chain(sorted(|a, b| a.loss().total_cmp(&b.loss())))
+        .collect()
+}
+
+/// The accuracy from which on the best of these readings is taken without asking. If nothing but the
+/// normalization is open, its lead counts.
+fn enough(readings: &[Reading]) -> f64 {
+    let built = |reading: &Reading| (reading.network, reading.activation);
+    match readings {
+        [first, rest @ ..] if rest.iter().all(|other| built(other) == built(first)) => MIN_ACCURACY,
+        [first, ..] if first.network.model() == ModelKind::Linear => ENOUGH_FOR_LINEAR,
+        _ => ENOUGH,
+    }
+}
+
+/// The reading to take: of those that are about as accurate as the best the likeliest one, or a more
+/// usual one that is as likely and gives the same answers, with the normalization that fits how sure
+/// the network is. If too few images are recognized, it is the most accurate one: how likely they
+/// are says nothing then.
+pub fn choose(enough: f64, tried: &[Tried]) -> Option<&Tried> {
+    // The first of equal ones is the most usual.
+    let best = tried
+        .iter()
+        .rev()
+        .max_by(|a, b| a.accuracy().total_cmp(&b.accuracy()))?;
+    let near = || {
+        tried
+            .iter()
+            .filter(|tried| tried.accuracy() >= best.accuracy() - CLEAR_GAIN)
+    };
+    if best.accuracy() < enough {
+        return near().find(|tried| tried.is_like(best));
+    }
+    let likeliest = near().min_by(|a, b| a.loss().total_cmp(&b.loss()))?;
+    let is_as_likely = |tried: &Tried| {
+        likeliest.loss() > AS_LIKELY * tried.loss() || !likeliest.is_likelier_than(tried)
+    };
+    let alike = || near().filter(|tried| tried.is_like(likeliest) && is_as_likely(tried));
+    let usual = alike().next()?;
+    let others = alike().filter(|tried| {
+        Reading {
+            normalization: usual.reading.normalization,
+            ..tried.reading
+        } == usual.reading
+    });
+    let fitting = others.min_by(|a, b| a.miscalibration().total_cmp(&b.miscalibration()))?;
+    Some(
+        if fitting.miscalibration() + CLEAR_TEMPERATURE < usual.miscalibration() {
+            fitting
+        } else {
+            usual
+        },
+    )
+}
+
+/// Why `chosen` may be wrong.
+fn doubt(enough: f64, tried: &[Tried], chosen: &Tried) -> Option<Doubt> {
+    if chosen.accuracy() < enough {
+        return Some(Doubt::LowAccuracy);
+    }
+    let is_close = |other: &Tried| {
+        other.accuracy() >= chosen.accuracy() - CLEAR_GAIN
+            && !other.is_like(chosen)
+            && !chosen.is_likelier_than(other)
+    };
+    tried.iter().any(is_close).then_some(Doubt::Close)
+}
+
+/// The readings that matter to whoever has to decide: `chosen`, and then the best of those that give
+/// other answers.
+fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
+    let mut ranked: Vec<&Tried> = tried.iter().collect();
+    ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
+    let mut distinct = vec![chosen];
+    for tried in ranked {
+        if distinct.len() < LISTED && !distinct.iter().any(|other| other.is_like(tried)) {
+            distinct.push(tried);
+        }
+    }
+    distinct
+        .into_iter()
+        .map(|tried| MeasuredReading {
+            reading: tried.reading,
+            accuracy: tried.accuracy(),
+        })
+        .collect()
 }

@@ -31,7 +31,7 @@ pub use evaluation::{
 pub use export::{
     ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET,
 };
-pub use import::{Doubt, ImportFinding, ImportSpec, MeasuredReading, Reading, TriedActivation};
+pub use import::{Doubt, ImportFinding, ImportSpec, MeasuredReading, Reading};
 pub use learning::{
     Components, HeldOutAnswer, HeldOutImage, InitializationReport, LayerVariance, LearningSnapshot,
     WeightImages,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use inkling::export::ExportedModel;
 use inkling::import::{
-    Convolution, ImportError, Imported, Known, Mismatch, NamedTensor, Weights, identify,
+    Identified, ImportError, Imported, Mismatch, NamedTensor, Weights, identify,
 };
 use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
@@ -111,7 +111,17 @@ fn settled(path: PathBuf) -> ImportSpec {
 }
 
 fn mismatch(tensors: Vec<NamedTensor>) -> Mismatch {
-    identify(tensors, Known::default()).unwrap_err()
+    identify(tensors, None, None).unwrap_err()
+}
+
+/// The networks that these weights may belong to, the most usual first.
+fn all_identified(tensors: Vec<NamedTensor>) -> Vec<Identified> {
+    identify(tensors, None, None).unwrap()
+}
+
+/// The most usual of them.
+fn identified(tensors: Vec<NamedTensor>) -> Identified {
+    all_identified(tensors).swap_remove(0)
 }
 
 #[test]
@@ -124,7 +134,7 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
                 name: format!("{prefix}bn1.num_batches_tracked"),
                 shape: Vec::new(),
             });
-            let identified = identify(given, Known::default()).unwrap();
+            let identified = identified(given);
             assert_eq!(
                 (identified.network, identified.renamed.len()),
                 (kind.into(), 0),
@@ -197,7 +207,7 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
     ];
     for (kind, given) in cases {
         let theirs: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
-        let identified = identify(given, Known::default()).unwrap();
+        let identified = identified(given);
         assert_eq!(
             (identified.network, identified.renamed.is_empty()),
             (kind.into(), false)
@@ -206,10 +216,7 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
     }
     // The blocks of a residual net are alike, but in order.
     let in_order = tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]));
-    assert_eq!(
-        identify(in_order, Known::default()).unwrap().network,
-        ModelKind::ResNet14.into()
-    );
+    assert_eq!(identified(in_order).network, ModelKind::ResNet14.into());
     // The order of the names is another one.
     let reversed = swaps(&[("layer1", "c"), ("layer2", "b"), ("layer3", "a")]);
     assert_eq!(
@@ -222,7 +229,7 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
 fn hidden_layers_may_have_any_width() {
     let of = |model: ModelKind, widths: &str| Network::new(model, Some(widths.parse().unwrap()));
     for network in crate::nn::networks_of_other_widths() {
-        let identified = identify(tensors(network, str::to_owned), Known::default()).unwrap();
+        let all = all_identified(tensors(network, str::to_owned));
         // An MLP with one hidden layer, or two, is an MLP.
         let is_mlp = matches!(network.model(), ModelKind::MlpSmall | ModelKind::MlpLarge);
         let expected = if is_mlp {
@@ -231,17 +238,11 @@ fn hidden_layers_may_have_any_width() {
             network
         };
         assert!(
-            identified.network == expected || identified.others.contains(&expected),
-            "{} was taken for {identified:?}",
+            all.iter().any(|one| one.network == expected),
+            "{} was taken for {all:?}",
             network.label()
         );
-        assert_eq!(
-            (
-                identified.others.is_empty() || network.model() == ModelKind::Cnn,
-                identified.renamed.len()
-            ),
-            (true, 0)
-        );
+        assert!(all[0].renamed.is_empty());
     }
     // Named otherwise, in any order: Keras' first example, LeNet-300-100, and a deeper one.
     let places = |name: &str| {
@@ -254,21 +255,13 @@ fn hidden_layers_may_have_any_width() {
         let network = of(ModelKind::Mlp, widths);
         let mut given = tensors(network, places);
         given.reverse();
-        assert_eq!(
-            identify(given, Known::default()).unwrap().network,
-            network,
-            "{widths}"
-        );
+        assert_eq!(identified(given).network, network, "{widths}");
     }
     let network = of(ModelKind::ConvNet, "16-32-128");
     assert_eq!(
-        identify(
-            tensors(network, |name| name
-                .replace("conv", "c")
-                .replace("fc", "dense")),
-            Known::default()
-        )
-        .unwrap()
+        identified(tensors(network, |name| name
+            .replace("conv", "c")
+            .replace("fc", "dense")))
         .network,
         network
     );
@@ -286,7 +279,7 @@ fn hidden_layers_may_have_any_width() {
         let mut given = tensors(same, rename);
         let names: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
         given.reverse();
-        let identified = identify(given, Known::default()).unwrap();
+        let identified = identified(given);
         assert_eq!((identified.network, identified.names), (same, names));
     }
     mismatch(tensors(same, |name| name.replace("fc1", "z")));
@@ -296,7 +289,7 @@ fn hidden_layers_may_have_any_width() {
         .flat_map(|tensor| &mut tensor.shape)
         .filter(|length| **length == 2048)
         .for_each(|length| *length = 2049);
-    assert!(identify(wide, Known::default()).is_err());
+    mismatch(wide);
 }
 
 #[test]
@@ -319,15 +312,12 @@ fn a_network_of_other_widths_comes_back_from_its_exports() {
             save(&exported, format, &path);
             let (net, bytes) = (&exported.file.net, std::fs::read(&path).unwrap());
             let mut written = Weights::open(&bytes).unwrap();
-            let identified = identify(written.tensors(), Known::default()).unwrap();
-            let networks = [&[identified.network], &*identified.others].concat();
-            assert!(
-                networks
-                    .iter()
-                    .any(|network| network.chosen_widths() == Some(widths)),
-                "{model} as {format}: {networks:?}"
-            );
-            let values = identified.names.iter().map(|name| written.values(name));
+            let all = all_identified(written.tensors());
+            let named = all
+                .iter()
+                .find(|one| one.network.chosen_widths() == Some(widths))
+                .unwrap_or_else(|| panic!("{model} as {format}: {all:?}"));
+            let values = named.names.iter().map(|name| written.values(name));
             assert_eq!(
                 values.collect::<Result<Vec<_>, _>>().unwrap(),
                 net.weights().unwrap(),
@@ -364,68 +354,35 @@ fn a_plain_cnn_may_have_any_layers() {
         })
     };
     for layers in ["32C3-MP2-100", "32C3-MP2-64C3-MP2", "16C5P2-MP2-32C5P2-MP2"] {
-        let identified = identify(tensors(cnn(layers), sequential), Known::default()).unwrap();
+        let all = all_identified(tensors(cnn(layers), sequential));
+        let cnns = all
+            .iter()
+            .filter(|one| one.network.model() == ModelKind::Cnn);
         assert_eq!(
-            (identified.network, identified.others.len()),
-            (cnn(layers), 0),
+            cnns.map(|one| one.network).collect::<Vec<_>>(),
+            [cnn(layers)],
             "{layers}"
         );
-        let wanted = layers.parse().unwrap();
-        let given = identify(
-            tensors(cnn(layers), sequential),
-            Known {
-                layers: Some(wanted),
-                ..Known::default()
-            },
-        )
-        .unwrap();
-        assert_eq!(given.network, cnn(layers), "{layers}");
+        let wanted = layers.parse().ok();
+        let given = identify(tensors(cnn(layers), sequential), None, wanted).unwrap();
+        assert_eq!(given[0].network, cnn(layers), "{layers}");
     }
-    // Where they leave several, all are named, those with equal convolutions first.
-    let identified = identify(
-        tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential),
-        Known::default(),
-    )
-    .unwrap();
-    assert!(
-        identified
-            .others
-            .contains(&cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20")),
-        "{identified:?}"
-    );
-    assert!(identified.others.len() < 8, "{identified:?}");
-    // A file that says where leaves one.
-    let places = [false, true, true].map(|is_pooled| Convolution {
-        padding: 1,
-        is_pooled,
-    });
-    let told = identify(
-        tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential),
-        Known {
-            convolutions: Some(&places),
-            ..Known::default()
-        },
-    );
-    assert_eq!(
-        told.map(|told| (told.network, told.others.len())).unwrap(),
-        (cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), 0)
-    );
+    // If they leave several, all are named, those with equal convolutions first.
+    let wanted = cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20");
+    let all = all_identified(tensors(wanted, sequential));
+    assert!(all.iter().any(|one| one.network == wanted), "{all:?}");
+    assert!(all.len() < 10, "{all:?}");
     // No image goes through these.
     let mut odd = tensors(cnn("4C3-MP2-20"), sequential);
     odd.iter_mut()
         .filter(|tensor| tensor.shape == [20, 676])
         .for_each(|tensor| tensor.shape[1] = 677);
-    assert!(identify(odd, Known::default()).is_err());
-    let mlp = Known {
-        model: Some(ModelKind::Mlp),
-        ..Known::default()
-    };
-    let others = Known {
-        layers: Some("4C3-MP2-30".parse().unwrap()),
-        ..Known::default()
-    };
-    for known in [mlp, others] {
-        assert!(identify(tensors(cnn("4C3-MP2-20"), sequential), known).is_err());
+    mismatch(odd);
+    for (model, layers) in [
+        (Some(ModelKind::Mlp), None),
+        (None, "4C3-MP2-30".parse().ok()),
+    ] {
+        assert!(identify(tensors(cnn("4C3-MP2-20"), sequential), model, layers).is_err());
     }
 }
 
@@ -462,19 +419,10 @@ fn where_a_cnn_may_have_several_layers_it_is_asked_which() {
     let ImportError::Undecided { trials, .. } = &undecided else {
         panic!("{undecided:?}")
     };
+    let offered = trials.readings[0].reading;
+    assert_eq!(offered.network.model(), ModelKind::Cnn, "{trials:?}");
     assert!(
-        trials
-            .readings
-            .iter()
-            .all(|measured| measured.reading.layers.is_some()),
-        "{trials:?}"
-    );
-    assert!(
-        trials
-            .supported
-            .reading
-            .sentence()
-            .starts_with("layers 4C3"),
+        trials.describe(&offered).starts_with("CNN (4C3"),
         "{trials:?}"
     );
     let Imported { file, .. } = import(&ImportSpec {
@@ -524,10 +472,8 @@ fn what_does_not_fit_is_listed() {
     // Another network than the one that is named.
     let named = identify(
         tensors(ModelKind::LeNet, str::to_owned),
-        Known {
-            model: Some(ModelKind::Mlp),
-            ..Known::default()
-        },
+        Some(ModelKind::Mlp),
+        None,
     )
     .unwrap_err();
     assert!(

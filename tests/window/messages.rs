@@ -222,13 +222,15 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(Some("fc1.bias"))) } =>
             FILE, "fc1.bias";
         ImportError::Undecided { path: path(), trials: Box::new(crate::fake_engine::trials()) } =>
-            FILE, "93.5 % with Tanh, average pooling", "--accept";
+            FILE, "90.3 % with Tanh", "--accept", "torch.onnx.export";
         ImportError::Model(ModelError::Unreadable { path: path(), reason: reason() }) =>
             FILE, DENIED;
         ImportError::Infer(compute().into()) => DENIED;
         ImportError::Compute(compute()) => DENIED;
         ImportError::Data(DataError::Missing { path: path() }) => FILE;
         ImportError::Graph { path: path(), reason: reason() } => FILE, DENIED;
+        ImportError::OtherNetwork { path: path(), network: ModelKind::LeNet.into() } =>
+            FILE, "LeNet-5", "without naming a network";
         ImportError::Classes { data: "EMNIST letters".to_owned(), given: 26 } =>
             "EMNIST letters has 26 classes";
         ImportError::Cancelled(Cancelled) =>;
@@ -293,7 +295,7 @@ fn every_problem_is_really_every_one() {
     all_are_there!(all, ComputeError: Failed, NoThread, NotFinite, OutOfMemory);
     all_are_there!(all, RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute);
     all_are_there!(all, ExportError: Target, UnsupportedNetwork, Failed, Write);
-    all_are_there!(all, ImportError: Unreadable, Malformed, Mismatch, Undecided, Graph, Classes, Model, Infer, Compute, Data, Cancelled);
+    all_are_there!(all, ImportError: Unreadable, Malformed, Mismatch, Undecided, Graph, OtherNetwork, Classes, Model, Infer, Compute, Data, Cancelled);
     all_are_there!(all, ComparisonError: Count, Repeated, DifferentData);
     all_are_there!(all, EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout);
     all_are_there!(all, TargetError: Exist, Source, Clash, Write);

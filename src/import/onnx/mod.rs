@@ -3,10 +3,10 @@
 //!
 //! The operators are walked through once, in their order. Only what becomes of weights is followed:
 //! whether a matrix is transposed, 8-bit integers are multiplied by scales, or the values of an
-//! image lie with the channels last, as in Keras. The activation is that of its operators, where
-//! they have a single one; what else the network computes with the weights is found out by trials,
-//! as for any other file.
+//! image lie with the channels last, as in Keras. What the network computes with them, its graph
+//! tells.
 
+mod external;
 mod walk;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,14 +15,15 @@ use prost::Message;
 use safetensors::Dtype;
 
 use self::walk::Walk;
+pub use external::self_contained;
+
 use super::NamedTensor;
-use super::cnn::Convolution;
 use super::tensors::{MAX_DIMENSIONS, MAX_TENSORS, floats};
 
 use crate::nn::onnx::proto::{StringStringEntryProto, data_type};
 use crate::nn::onnx::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 use crate::records::{Calibration, ImportSpec, Normalization};
-use crate::run_config::{Activation, Classes, DataSpec};
+use crate::run_config::{Classes, DataSpec};
 
 /// The most entries of the metadata that are read.
 const MAX_ENTRIES: usize = 100;
@@ -33,8 +34,6 @@ const MAX_ENTRY_BYTES: usize = 64 << 10;
 pub struct OnnxFile<'a> {
     weights: BTreeMap<String, Constant<'a>>,
     metadata: HashMap<String, String>,
-    activation: Option<Activation>,
-    convolutions: Option<Vec<Convolution>>,
 }
 
 impl<'a> OnnxFile<'a> {
@@ -71,19 +70,6 @@ impl<'a> OnnxFile<'a> {
                 walk.node(node)?;
             }
         }
-        file.activation = match walk
-            .activations
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()[..]
-        {
-            ["Relu"] => Some(Activation::Relu),
-            ["Tanh"] => Some(Activation::Tanh),
-            // Others have parameters, or several operators.
-            _ => None,
-        };
-        file.convolutions =
-            (!walk.convolutions.is_empty() && !walk.has_other_layers).then_some(walk.convolutions);
         file.weights = walk.weights;
         Ok(file)
     }
@@ -105,12 +91,6 @@ impl<'a> OnnxFile<'a> {
             .ok_or_else(|| format!("{name} cannot be read"))
     }
 
-    /// Its convolutions, in their order; `None` where there are other kinds of convolution or
-    /// pooling than Inkling's CNN has.
-    pub fn convolutions(&self) -> Option<&[Convolution]> {
-        self.convolutions.as_deref()
-    }
-
     /// What was fitted for these weights, where the file says so.
     pub fn calibration(&self) -> Option<Calibration> {
         let number = |key: &str| self.metadata.get(key)?.parse().ok();
@@ -122,7 +102,7 @@ impl<'a> OnnxFile<'a> {
     }
 
     /// What is known of the file, with what it says where nobody else does: Inkling writes that
-    /// into its exports, and operators tell the activation.
+    /// into its exports.
     pub fn described(&self, spec: &ImportSpec) -> ImportSpec {
         let entry = |key: &str| self.metadata.get(key).map(String::as_str);
         let number = |key: &str| {
@@ -145,8 +125,7 @@ impl<'a> OnnxFile<'a> {
             layers: spec.layers.or_else(|| entry("layers")?.parse().ok()),
             activation: spec
                 .activation
-                .or_else(|| entry("activation")?.parse().ok())
-                .or(self.activation),
+                .or_else(|| entry("activation")?.parse().ok()),
             normalization: spec
                 .normalization
                 .or(normalization.map(|(mean, std)| Normalization { mean, std })),

@@ -1,39 +1,17 @@
 //! The operators of an ONNX file, one after the other: what becomes of the weights that go into
 //! them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use prost::Message;
 
 use super::Constant;
-use crate::import::cnn::Convolution;
 use crate::nn::onnx::MAX_OPERATORS;
 use crate::nn::onnx::proto::NodeProto;
 use crate::nn::onnx::wire::{Fields, Value, text};
 
 /// The longest description of an operator, in bytes.
 const MAX_NODE_BYTES: usize = 64 << 10;
-/// The operators of activations, and those that activations are composed of.
-const ACTIVATIONS: [&str; 18] = [
-    "Celu",
-    "Elu",
-    "Erf",
-    "Exp",
-    "Gelu",
-    "HardSigmoid",
-    "HardSwish",
-    "LeakyRelu",
-    "Mish",
-    "PRelu",
-    "Relu",
-    "Selu",
-    "Shrink",
-    "Sigmoid",
-    "Softplus",
-    "Softsign",
-    "Tanh",
-    "ThresholdedRelu",
-];
 /// What makes an image with its channels first one with its channels last.
 const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
 
@@ -51,11 +29,6 @@ pub(super) struct Walk<'a> {
     /// Whether images have their channels last, since the last convolution.
     channels_last: bool,
     layers: usize,
-    pub convolutions: Vec<Convolution>,
-    /// True if there are convolutions or pooling layers that no CNN of Inkling's has.
-    pub has_other_layers: bool,
-    /// The nonlinearities between layers, by the names of their operators.
-    pub activations: BTreeSet<String>,
 }
 
 impl<'a> Walk<'a> {
@@ -95,10 +68,6 @@ impl<'a> Walk<'a> {
                 .find(|attribute| attribute.name == name)
                 .map(|attribute| attribute.ints.as_slice())
         };
-        self.note_pooling(&node);
-        if ACTIVATIONS.contains(&node.op_type.as_str()) {
-            self.activations.insert(node.op_type.clone());
-        }
         match node.op_type.as_str() {
             "Identity" | "Cast" => {
                 if let Some(constant) = known(self, 0) {
@@ -192,69 +161,6 @@ impl<'a> Walk<'a> {
             _ => self.plain(node.input.iter().map(String::as_str)),
         }
         Ok(())
-    }
-
-    /// Notes how convolutions are padded, and whether they are pooled.
-    fn note_pooling(&mut self, node: &NodeProto) {
-        let attribute = |name: &str| {
-            node.attribute
-                .iter()
-                .find(|attribute| attribute.name == name)
-        };
-        let all = |name: &str, value: i64| {
-            attribute(name)
-                .is_none_or(|attribute| attribute.ints.iter().all(|&number| number == value))
-        };
-        match node.op_type.as_str() {
-            "Conv" => {
-                let kernel =
-                    attribute("kernel_shape").and_then(|attribute| attribute.ints.first().copied());
-                let kernel = kernel
-                    .or_else(|| {
-                        self.constants
-                            .get(node.input.get(1)?)?
-                            .shape
-                            .get(2)
-                            .map(|&side| side as i64)
-                    })
-                    .unwrap_or(1);
-                let same = attribute("auto_pad")
-                    .and_then(|attribute| attribute.s.as_deref())
-                    .is_some_and(|pad| pad.starts_with(b"SAME"));
-                let given = attribute("pads")
-                    .and_then(|attribute| attribute.ints.first().copied())
-                    .unwrap_or(0);
-                let padding = if same { kernel / 2 } else { given };
-                let is_even = all("pads", given) && !(same && kernel % 2 == 0);
-                let one_group = attribute("group")
-                    .and_then(|attribute| attribute.i)
-                    .unwrap_or(1)
-                    == 1;
-                self.has_other_layers |=
-                    !(is_even && one_group && all("strides", 1) && all("dilations", 1));
-                self.convolutions.push(Convolution {
-                    padding: u8::try_from(padding).unwrap_or(u8::MAX),
-                    is_pooled: false,
-                });
-            }
-            "MaxPool" => {
-                let twice =
-                    |name: &str| attribute(name).is_some_and(|attribute| attribute.ints == [2, 2]);
-                let rounds_down = attribute("ceil_mode")
-                    .and_then(|attribute| attribute.i)
-                    .unwrap_or(0)
-                    == 0;
-                let is_usual =
-                    twice("kernel_shape") && twice("strides") && all("pads", 0) && rounds_down;
-                match self.convolutions.last_mut() {
-                    Some(last) if is_usual && !last.is_pooled => last.is_pooled = true,
-                    _ => self.has_other_layers = true,
-                }
-            }
-            "AveragePool" | "GlobalAveragePool" | "GlobalMaxPool" | "BatchNormalization"
-            | "ReduceMean" => self.has_other_layers = true,
-            _ => {}
-        }
     }
 
     /// Constants that go into any other operator are weights under their own names, unless they are

@@ -3,8 +3,9 @@
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
-/// What is said of a file whose tensors are in files beside it.
-pub const EXTERNAL_DATA: &str = "its weights are in another file; save the model as a single one";
+/// What is said of a constant whose numbers are in a file beside it.
+pub const EXTERNAL_DATA: &str =
+    "one of its constants is in another file; save the model as a single one";
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +44,17 @@ impl<'a> Fields<'a> {
             WireType::StartGroup | WireType::EndGroup => return None,
         };
         Some((tag, value))
+    }
+
+    /// The same, each with all of its bytes.
+    pub fn with_bytes(self) -> impl Iterator<Item = Result<(u32, Value<'a>, &'a [u8]), String>> {
+        let mut fields = self;
+        std::iter::from_fn(move || {
+            let before = fields.0;
+            let field = fields.next()?;
+            let length = before.len() - fields.0.len();
+            Some(field.map(|(tag, value)| (tag, value, &before[..length])))
+        })
     }
 
     fn skip(&mut self, length: usize) -> Option<Value<'a>> {

@@ -7,8 +7,10 @@ use crate::import::{Trials, is_index};
 use crate::ink::is_named_like_an_image;
 use crate::problem::{Code, Message, Problem};
 use crate::protocol::{ExportReport, Job, JobResult};
-use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace, RunSummary};
-use crate::run_config::ExportFormat;
+use crate::records::{
+    ExportSpec, ImportSpec, MeasuredReading, ModelRef, Reading, Replace, RunSummary,
+};
+use crate::run_config::{ExportFormat, ModelKind};
 use crate::text::format::{capitalised, percent};
 use crate::window::{
     Activity, Ctx, JobOutcome, Models, Purpose, RunningJob, Screen, Severity, Train, WithoutResult,
@@ -43,46 +45,32 @@ pub struct ImportQuestion {
 }
 
 impl ImportQuestion {
-    /// What can be chosen, in words and as an import, the best first: each of the readings that
-    /// Inkling can build.
+    /// What can be chosen, in words and as an import, the best first.
     pub fn choices(&self) -> Vec<(String, ImportSpec)> {
-        let others = self
-            .trials
-            .readings
-            .iter()
-            .filter(|measured| measured.reading != self.trials.supported.reading);
-        let model = self.trials.model;
         let choice = |measured: &MeasuredReading| {
-            let (activation, normalization) = measured.reading.settings()?;
-            // The activations of an ONNX network are its own.
-            let activation = if model.is_trainable() {
-                Some(activation)
-            } else {
-                self.spec.activation
-            };
+            let Reading {
+                network,
+                activation,
+                normalization,
+            } = measured.reading;
             let label = format!(
                 "{} ({})",
                 capitalised(&self.trials.describe(&measured.reading)),
                 percent(measured.accuracy, 1)
             );
-            let layers = measured.reading.layers.or(self.spec.layers);
-            let (model, normalization) = (Some(model), Some(normalization));
-            Some((
-                label,
-                ImportSpec {
-                    model,
-                    layers,
-                    activation,
-                    normalization,
-                    accept: true,
-                    ..self.spec.clone()
-                },
-            ))
+            let model = network.model();
+            let spec = ImportSpec {
+                model: Some(model),
+                layers: (model == ModelKind::Cnn).then(|| network.cnn_layers()),
+                // The activations of an ONNX network are its own.
+                activation: model.is_trainable().then_some(activation),
+                normalization: Some(normalization),
+                accept: true,
+                ..self.spec.clone()
+            };
+            (label, spec)
         };
-        std::iter::once(&self.trials.supported)
-            .chain(others)
-            .filter_map(choice)
-            .collect()
+        self.trials.readings.iter().map(choice).collect()
     }
 }
 

@@ -159,14 +159,14 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
     app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
     app.serve(&mut engine);
     let imported = |app: &App| app.said("Imported");
-    // Only what Inkling can build can be chosen, and nothing is imported before somebody decides.
+    // Nothing is imported before somebody decides.
     assert_eq!(
         app.models.import_question.as_ref().unwrap().choices().len(),
-        1
+        2
     );
     assert!(!imported(&app));
     let mut window = open(app, [1280.0, 800.0]);
-    window.get_by_label_contains("93.5 % with Tanh, average pooling");
+    window.get_by_label_contains("71.5 % with ReLU");
     window
         .get_by_label(
             "Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)",

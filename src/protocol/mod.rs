@@ -22,8 +22,8 @@ use crate::records::{
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
 pub use self::error::{EngineError, EngineExit};
-pub use self::job::{ExportReport, Job, JobEvent, JobResult, Needs};
 pub use crate::records::benchmark::JobProgress;
+pub use job::{ExportReport, Job, JobEvent, JobResult, Needs};
 
 /// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a
 /// training step.
