@@ -288,16 +288,15 @@ pub fn decide(
     let best = choose(enough, &tried);
     let doubt = best.and_then(|best| doubt(enough, &tried, best));
     // If digits are not recognized, the most accurate reading is one of chance.
-    let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
-        Some(best) => best.clone(),
-        None => {
-            let usual = Reading {
-                network: candidates.usual.network(),
-                activation: candidates.usual.activations(spec.activation)[0],
-                normalization: spec.normalization.unwrap_or(Normalization::MNIST),
-            };
-            candidates.attempt(usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
-        }
+    let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
+        best.clone()
+    } else {
+        let usual = Reading {
+            network: candidates.usual.network(),
+            activation: candidates.usual.activations(spec.activation)[0],
+            normalization: spec.normalization.unwrap_or(Normalization::MNIST),
+        };
+        candidates.attempt(usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
     };
     let doubt = doubt.filter(|_| is_open).map(|doubt| Trials {
         doubt,

@@ -49,12 +49,10 @@ pub fn self_contained<'a>(bytes: &'a [u8], path: &Path) -> Result<Cow<'a, [u8]>,
     })
 }
 
+type Change<'c> = &'c mut dyn FnMut(&[u8]) -> Result<Vec<u8>, String>;
+
 /// The message with each of its submessages of this tag changed.
-fn rewritten(
-    message: &[u8],
-    changed: u32,
-    change: &mut dyn FnMut(&[u8]) -> Result<Vec<u8>, String>,
-) -> Result<Vec<u8>, String> {
+fn rewritten(message: &[u8], changed: u32, change: Change<'_>) -> Result<Vec<u8>, String> {
     let mut whole = Vec::with_capacity(message.len());
     for field in Fields::of(message).with_bytes() {
         match field? {

@@ -227,10 +227,6 @@ fn head(
     ui.painter().hline(rect.x_range(), rect.bottom(), line);
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "a line of the table, drawn in one place"
-)]
 fn row(
     ui: &mut Ui,
     sweep: &SweepView,
