@@ -78,7 +78,7 @@ def our_epochs(arguments, nets, batches, formats):
     for settings in {json.dumps(NETS[net]): NETS[net] for net in nets}.values():
         chosen = [net for net in nets if NETS[net] == settings]
         # Two seeds, because a sweep has to vary something.
-        ranges = {"model": chosen, "batch-size": batches, "precision": formats, "seed": [1, 2], "epochs": [2], "optimizer": [settings["optimizer"]],
+        ranges = {"network": chosen, "batch-size": batches, "precision": formats, "seed": [1, 2], "epochs": [2], "optimizer": [settings["optimizer"]],
                   "lr": [settings["lr"]], "schedule": [settings["schedule"]], "augmentation": ["off"]}
         options = ["--preset", "quick", "--sampler", "grid", "--pruner", "none", "--at-once", 1]
         options += [part for name, values in ranges.items() for part in ("--set", f"{name}={','.join(map(str, values))}")]
@@ -88,7 +88,7 @@ def our_epochs(arguments, nets, batches, formats):
                 values = event["values"]
                 # What does not vary is not among a trial's values.
                 varied = lambda name, only: values.get(name, only[0])
-                trials[event["trial"]] = varied("model", chosen), int(varied("batch-size", batches)), varied("precision", formats)
+                trials[event["trial"]] = varied("network", chosen), int(varied("batch-size", batches)), varied("precision", formats)
             elif event["event"] == "epoch" and event["epoch"] == 2:
                 seconds.setdefault(trials[event["trial"]], []).append(event["seconds"] / TRAINED)
             elif event["event"] == "trial_ended" and event["outcome"] != "completed":
