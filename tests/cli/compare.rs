@@ -134,7 +134,8 @@ fn what_cannot_be_compared_is_said() {
             2,
             "cannot be compared with itself",
         ),
-        (&["a.safetensors", "missing"], 1, "missing"),
+        (&["a.safetensors", "missing"], 2, "no run or file"),
+        (&["a.safetensors", "missing.safetensors"], 1, "missing.safetensors"),
         (&["a.safetensors", "empty"], 1, "run.json is missing"),
     ] {
         let output = fails(home, &[&["compare"], runs].concat(), status, words);
