@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{ExportError, ExportedModel, candle, model_card, onnx, pytorch, report, untrusted};
+use super::{
+    ExportError, ExportedModel, candle, html, model_card, onnx, pytorch, report, untrusted,
+};
 use crate::nn::parameter_specs;
 use crate::records::{ExportSpec, FileInfo, Replace, TensorInfo};
 use crate::run_config::{ExportFormat, WeightFormat};
@@ -75,6 +77,7 @@ pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Ex
                 safetensors(model, spec.weights, weights)?,
             ]
         }
+        ExportFormat::Html => vec![web_page(model, name)?],
         ExportFormat::Card => {
             let words = text(name, "Model card", model_card::markdown(model, &[]));
             vec![words, card_json(model, &beside("json"))]
@@ -121,6 +124,7 @@ fn everything(model: &ExportedModel, spec: &ExportSpec) -> Result<Vec<ExportedFi
     files.extend([
         program,
         manifest(model, "main.rs"),
+        web_page(model, "model.html")?,
         report_html(model, "report.html"),
         card_json(model, "model-card.json"),
     ]);
@@ -220,6 +224,12 @@ fn manifest(model: &ExportedModel, program: &str) -> ExportedFile {
         "Cargo manifest of the Rust program",
         candle::manifest(model, program),
     )
+}
+
+fn web_page(model: &ExportedModel, name: &str) -> Result<ExportedFile, ExportError> {
+    let (page, tensors) = html::write(model)?;
+    let about = "Web page to draw on, which recognizes the drawing with 16-bit weights";
+    Ok(file(name, about, page.into_bytes(), tensors))
 }
 
 fn report_html(model: &ExportedModel, name: &str) -> ExportedFile {

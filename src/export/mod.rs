@@ -1,5 +1,5 @@
-//! Exports a trained model: safetensors, ONNX, a `PyTorch` module, a candle program, a model card
-//! and an HTML report. The same model and options always give the same bytes. And the curves of a
+//! Exports a trained model: safetensors, ONNX, a `PyTorch` module, a candle program, a web page that
+//! recognizes drawings, a model card and an HTML report. The same model and options always give the same bytes. And the curves of a
 //! run while it trains, for `TensorBoard`. Does not depend on windows, run folders or the training
 //! loop.
 
@@ -8,6 +8,7 @@ mod candle;
 mod error;
 mod exported_model;
 mod files;
+mod html;
 mod model_card;
 mod onnx;
 mod pytorch;

@@ -105,6 +105,15 @@ impl Untrusted {
     }
 }
 
+/// JSON as the text of an HTML element that holds data or a script: nothing in it can end that
+/// element or begin another.
+pub fn script_json(text: &str) -> String {
+    json(text)
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+}
+
 /// JSON whose strings have no hidden characters: JSON allows those outside ASCII as they are, and
 /// here they become escapes.
 pub fn json(json: &str) -> String {

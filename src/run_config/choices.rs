@@ -293,6 +293,8 @@ choices! {
         PyTorch = "pytorch", "PyTorch";
         /// A small Rust program.
         Candle = "candle", "candle (Rust)";
+        /// One page that recognizes what is drawn on it.
+        Html = "html", "Web page";
         /// What the model is, in words and as JSON.
         Card = "card", "Model card";
         /// One page with the curves.
@@ -306,7 +308,8 @@ impl ExportFormat {
     /// Whether a model of this kind can be exported in it: the layers of an imported ONNX network
     /// are not known to Inkling.
     pub const fn exists_for(self, model: ModelKind) -> bool {
-        model.is_trainable() || !matches!(self, Self::PyTorch | Self::Candle | Self::Zip)
+        model.is_trainable()
+            || !matches!(self, Self::PyTorch | Self::Candle | Self::Html | Self::Zip)
     }
 
     /// What a file of it is usually called.
@@ -316,6 +319,7 @@ impl ExportFormat {
             Self::Onnx => "model.onnx",
             Self::PyTorch => "model.pt",
             Self::Candle => "main.rs",
+            Self::Html => "model.html",
             Self::Card => "model-card.md",
             Self::Report => "report.html",
             Self::Zip => "model.zip",
@@ -335,6 +339,9 @@ impl ExportFormat {
                 "The weights as a state dict and the network as a readable Python module."
             }
             Self::Candle => "A small Rust program that recognises images, and its weights.",
+            Self::Html => {
+                "One page to draw on, for any browser; it works offline, and its source is made to be read."
+            }
             Self::Card => {
                 "A description of the model with its accuracy and limitations, as Markdown and JSON."
             }

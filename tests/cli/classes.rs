@@ -88,6 +88,7 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
     for (format, file) in [
         ("card", "card.md"),
         ("report", "report.html"),
+        ("html", "model.html"),
         ("candle", "main.rs"),
         ("onnx", "net.onnx"),
     ] {
@@ -227,6 +228,7 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
     for (format, file) in [
         ("card", "card.md"),
         ("report", "report.html"),
+        ("html", "model.html"),
         ("candle", "main.rs"),
         ("onnx", "net.onnx"),
         ("zip", "all.zip"),

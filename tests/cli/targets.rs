@@ -42,11 +42,12 @@ fn content(home: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The files that each format asks for, the one that is named first.
-const FORMATS: [(&str, &[&str]); 7] = [
+const FORMATS: [(&str, &[&str]); 8] = [
     ("safetensors", &["x.safetensors"]),
     ("onnx", &["x.onnx", "predict.py"]),
     ("pytorch", &["x.pt", "model.py"]),
     ("candle", &["x.rs", "Cargo.toml", "model.safetensors"]),
+    ("html", &["x.html"]),
     ("card", &["x.md", "x.json"]),
     ("report", &["x.html"]),
     ("zip", &["x.zip"]),

@@ -142,6 +142,18 @@ fn the_elements_of_the_page_are_those_of_a_harmless_one() {
 }
 
 #[test]
+fn no_word_of_the_model_begins_or_ends_an_element_or_a_script_of_the_web_page() {
+    let [(hostile, harmless)] = texts(ExportFormat::Html).try_into().unwrap();
+    for mark in ['<', '>'] {
+        assert_eq!(
+            hostile.matches(mark).count(),
+            harmless.matches(mark).count()
+        );
+    }
+    assert!(hostile.contains("\\u003c"));
+}
+
+#[test]
 fn the_rust_program_has_two_lines_of_documentation_and_strings_that_end() {
     let [(hostile, _), (manifest, _)] = texts(ExportFormat::Candle).try_into().unwrap();
     assert_eq!(
@@ -252,10 +264,11 @@ fn long_words_are_cut_off_where_people_read_them() {
             continue;
         };
         // JSON is for programs, and exact.
-        let limit = if file.info.name.ends_with("json") {
-            10 * long.len()
-        } else {
-            30_000
+        let limit = match file.info.name.as_str() {
+            name if name.ends_with("json") => 10 * long.len(),
+            // With all of its weights.
+            "model.html" => 240_000,
+            _ => 30_000,
         };
         assert!(
             text.len() < limit,

@@ -2,6 +2,7 @@
 
 mod documents;
 mod hostile;
+mod html;
 mod onnx;
 mod pytorch;
 mod saving;

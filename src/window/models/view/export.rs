@@ -61,17 +61,22 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
     style::note(ui, chosen.format.about());
     let onnx = chosen.format.has_onnx() && kind.is_trainable();
     let weights = chosen.format.has_weights() && kind.is_trainable();
+    let always_half = chosen.format == ExportFormat::Html;
     // The boxes never move: those that do not apply to the format are disabled.
-    let mut half = chosen.weights == WeightFormat::F16;
+    let mut half = always_half || chosen.weights == WeightFormat::F16;
     let only = if kind.is_trainable() {
         "Only for ONNX"
     } else {
         "The original ONNX file is exported unchanged"
     };
     ui.horizontal_wrapped(|ui| {
-        ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
+        ui.add_enabled(weights && !always_half, Checkbox::new(&mut half, "16-bit weights"))
             .on_hover_text("Half the size, with almost the same accuracy")
-            .on_disabled_hover_text(if kind.is_trainable() { "This format contains no weights" } else { only });
+            .on_disabled_hover_text(match kind.is_trainable() {
+                true if always_half => "A web page always has 16-bit weights",
+                true => "This format contains no weights",
+                false => only,
+            });
         ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Include pre- and postprocessing"))
             .on_hover_text(
                 "The exported model takes raw images (28 × 28 bytes) and returns probabilities. Otherwise it takes normalised values and returns logits",
@@ -83,11 +88,13 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
             )
             .on_disabled_hover_text(only);
     });
-    chosen.weights = if half {
-        WeightFormat::F16
-    } else {
-        WeightFormat::F32
-    };
+    if !always_half {
+        chosen.weights = if half {
+            WeightFormat::F16
+        } else {
+            WeightFormat::F32
+        };
+    }
     if chosen != *spec {
         actions.push(Action::Models(ModelsAction::ChangeExport(chosen)));
     }
