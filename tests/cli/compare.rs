@@ -135,7 +135,11 @@ fn what_cannot_be_compared_is_said() {
             "cannot be compared with itself",
         ),
         (&["a.safetensors", "missing"], 2, "no run or file"),
-        (&["a.safetensors", "missing.safetensors"], 1, "missing.safetensors"),
+        (
+            &["a.safetensors", "missing.safetensors"],
+            1,
+            "missing.safetensors",
+        ),
         (&["a.safetensors", "empty"], 1, "run.json is missing"),
     ] {
         let output = fails(home, &[&["compare"], runs].concat(), status, words);
