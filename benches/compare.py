@@ -66,7 +66,7 @@ def train(arguments, options):
 def our_epoch(arguments, net, batch, precision):
     """Seconds per image."""
     settings = NETS[net]
-    options = ["--preset", "quick", "--model", net, "--epochs", 1, "--batch-size", batch, "--optimizer", settings["optimizer"],
+    options = ["--preset", "quick", "--network", net, "--epochs", 1, "--batch-size", batch, "--optimizer", settings["optimizer"],
                "--learning-rate", settings["lr"], "--schedule", settings["schedule"], "--augmentation", "off", "--precision", precision]
     finished, images = train(arguments, options)
     return statistics.median(finished["epoch_seconds"]) / images

@@ -60,7 +60,7 @@ def run(*arguments, **variables):
     return done.stdout
 
 
-DEFAULTS = {"--preset": "balanced", "--model": "speedrun", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--learning-rate": "0.004"}
+DEFAULTS = {"--preset": "balanced", "--network": "speedrun", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--learning-rate": "0.004"}
 
 
 def train(device, *arguments, flags=(), **variables):
@@ -155,9 +155,9 @@ check({"data", "forward", "loss", "backward", "optimizer"} <= {row["kind"] for r
       f"the profile of a step, by the GPU's events: {len(rows)} rows add up to {sum_of_rows / profile['step_seconds']:.1%} of it", json.dumps(profile))
 
 
-def counts(model, batch_size):
+def counts(network, batch_size):
     """Kernels launched, copies to the GPU, and their bytes, of a run with this batch size."""
-    train("cuda", "--model", model, "--augmentation", "gentle", "--batch-size", str(batch_size))
+    train("cuda", "--network", network, "--augmentation", "gentle", "--batch-size", str(batch_size))
     # The process of the self-test writes its counts first, then the engine's, which may end a moment after the program.
     for _ in range(100):
         with open(counts_file, encoding="utf-8") as file:
@@ -171,8 +171,8 @@ def counts(model, batch_size):
 
 # Two epochs of 252 images (280, less those for validation): how many more steps they take with batches of 32 than of 64.
 steps = 2 * (-(-252 // 32) - -(-252 // 64))
-for model in ("speedrun", "attention"):
-    fewer, more = counts(model, 64), counts(model, 32)
-    check(fewer[1:] == more[1:], f"a step of {model} copies nothing to the GPU", f"{fewer} {more}")
+for network in ("speedrun", "attention"):
+    fewer, more = counts(network, 64), counts(network, 32)
+    check(fewer[1:] == more[1:], f"a step of {network} copies nothing to the GPU", f"{fewer} {more}")
     check(fewer[0] < more[0], f"and takes {(more[0] - fewer[0]) / steps:.0f} launches besides matrix products")
 print("the emulated GPU computes what the CPU does")
