@@ -8,8 +8,9 @@ import puppeteer from 'puppeteer-core';
 
 const [name, executablePath, request] = process.argv.slice(2);
 const { pages, compared } = JSON.parse(fs.readFileSync(request));
-// Chromium's own sandbox does not work for root.
-const browser = await puppeteer.launch({ browser: name, executablePath, headless: true, args: name === 'chrome' ? ['--no-sandbox'] : [] });
+// On a machine that is busy, a browser takes its time to start. Chromium's own sandbox does not work for root.
+const patient = { timeout: 300_000, protocolTimeout: 600_000 };
+const browser = await puppeteer.launch({ ...patient, browser: name, executablePath, headless: true, args: name === 'chrome' ? ['--no-sandbox'] : [] });
 
 // Nothing but the page itself is asked for, and nothing in it fails.
 async function open(path) {
@@ -21,7 +22,7 @@ async function open(path) {
     page.on('console', (message) => wrong.push(message.text()));
     page.on('dialog', (dialog) => wrong.push('opens a dialog') && dialog.dismiss());
     await page.setViewport({ width: 360, height: 640 });
-    await page.goto(pathToFileURL(path).href);
+    await page.goto(pathToFileURL(path).href, patient);
     return { page, close: async () => (assert.deepEqual(wrong, [], path), page.close()) };
 }
 

@@ -124,7 +124,7 @@ def main():
     shutil.copy(Path(__file__).with_name("pages.mjs"), WEB)
     for browser, program in BROWSERS.items():
         print(f"{program}: {run(program, '--version').strip()}")
-        read = json.loads(run("node", "pages.mjs", browser, shutil.which(program), request, cwd=WEB, timeout=300))
+        read = json.loads(run("node", "pages.mjs", browser, shutil.which(program), request, cwd=WEB, timeout=900))
         for (name, *_), rows_of_it, of_page in zip(compared, rows, read, strict=True):
             worst, count = compare(f"{name} in {program}", rows_of_it, of_page["readings"])
             per_second = 1000 / of_page["milliseconds"]
