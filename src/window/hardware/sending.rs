@@ -50,8 +50,12 @@ impl App {
         } = self;
         match action {
             Action::Train(TrainAction::Start | TrainAction::QueueRun)
-            | Action::Search(SearchAction::Open(SearchKind::LearningRate))
             | Action::Sweep(SweepAction::Start) => Some(&ctx.config.data),
+            Action::Search(SearchAction::Open(kind)) => match kind {
+                SearchKind::LearningRate => Some(&ctx.config.data),
+                // It waits to be started, and the profile is of the network alone.
+                SearchKind::BatchSize | SearchKind::Profile => None,
+            },
             Action::Train(TrainAction::StartQueued) => Some(&train.queue.first()?.data),
             Action::Search(SearchAction::Start) => Some(&train.search.as_ref()?.config.data),
             Action::Models(ModelsAction::Reproduce(folder)) => {

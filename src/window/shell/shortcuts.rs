@@ -12,7 +12,7 @@ pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Ke
 pub const STOP: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
 /// The screens, in the order of the tabs.
-pub const SCREENS: [KeyboardShortcut; 7] = [
+pub const SCREENS: [KeyboardShortcut; Screen::ALL.len()] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num1),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num2),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num3),

@@ -117,6 +117,9 @@ const fn widths(model: ModelKind) -> &'static str {
         ModelKind::Mlp => {
             "Neurons of each hidden layer, such as 128-64: as many layers as there are widths. Leave empty for the usual ones."
         }
+        ModelKind::MlpSmall | ModelKind::MlpLarge => {
+            "Neurons of each hidden layer. Leave empty for the usual ones."
+        }
         ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 | ModelKind::ResNet34 => {
             "Channels of each stage of the network. Leave empty for the usual ones."
         }
