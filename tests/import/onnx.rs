@@ -316,13 +316,26 @@ fn onnx_of_keras(net: &Net, activation: &str, before: &[NodeProto]) -> Vec<u8> {
                 .collect(),
         },
     ];
-    let convolution = || [integers("strides", &[1; 2]), integers("dilations", &[1; 2])].concat();
-    let pooling = || {
-        let sizes = [("kernel_shape", 2), ("strides", 2)];
-        sizes
+    // Sizes and their values, each once for height and width, and twice for paddings.
+    let attributes = |pairs: &[(&str, &[i64])]| {
+        pairs
             .iter()
-            .flat_map(|&(name, size)| integers(name, &[size; 2]))
-            .collect()
+            .flat_map(|&(name, values)| integers(name, values))
+            .collect::<Vec<_>>()
+    };
+    let convolution = |padding: i64| {
+        attributes(&[
+            ("strides", &[1; 2]),
+            ("dilations", &[1; 2]),
+            ("pads", &[padding; 4]),
+        ])
+    };
+    let pooling = || {
+        attributes(&[
+            ("kernel_shape", &[2; 2]),
+            ("strides", &[2; 2]),
+            ("pads", &[0; 4]),
+        ])
     };
     let image = if before.is_empty() { "image" } else { "x" };
     let mut nodes = before.to_vec();
@@ -332,7 +345,7 @@ fn onnx_of_keras(net: &Net, activation: &str, before: &[NodeProto]) -> Vec<u8> {
             "Conv",
             &["t", "net/conv/kernel:0", "net/conv/bias:0"],
             "c1",
-            [convolution(), integers("pads", &[2; 4])].concat(),
+            convolution(2),
         ),
         node(activation, &["c1"], "a1", Vec::new()),
         node("MaxPool", &["a1"], "p1", pooling()),
