@@ -41,7 +41,7 @@ fn every_layer_is_met_in_both_passes_and_the_parts_add_up_to_the_step() {
         ModelKind::Attention,
     ] {
         let found = recorded(&config(model));
-        assert!(found.steps >= 3, "{model}: {}", found.steps);
+        assert!(found.steps > 1, "{model}: {}", found.steps);
         let sum: f64 = SpanKind::OF_STEP
             .iter()
             .map(|&kind| found.seconds_of(kind))
