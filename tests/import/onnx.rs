@@ -349,7 +349,7 @@ fn onnx_of_keras(net: &Net, activation: &str, before: &[NodeProto]) -> Vec<u8> {
         ),
         node(activation, &["c1"], "a1", Vec::new()),
         node("MaxPool", &["a1"], "p1", pooling()),
-        node("Conv", &["p1", "net/conv_1/kernel:0"], "c2", convolution()),
+        node("Conv", &["p1", "net/conv_1/kernel:0"], "c2", convolution(0)),
         node("Add", &["c2", "net/conv_1/bias:0"], "b2", Vec::new()),
         node(activation, &["b2"], "a2", Vec::new()),
         node("MaxPool", &["a2"], "p2", pooling()),
