@@ -194,7 +194,7 @@ fn leaves(tree: &str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
         before.extend(
             head.split("::")
                 .map(str::trim)
-                .filter(|part| !part.is_empty() && *part != "self")
+                .filter(|part| !part.is_empty())
                 .map(str::to_owned),
         );
         let (mut depth, mut from) = (0, 0);
