@@ -7,6 +7,7 @@ use crate::problem::Problem;
 use crate::records::benchmark::{Report, Saved, VERSION};
 use crate::system::WriteError;
 use crate::system::files::{read_limited, write_group};
+use crate::text::format::name_time;
 
 /// Larger files are not reports of ours.
 const MAX_BYTES: u64 = 1 << 20;
@@ -17,13 +18,10 @@ pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
         .measured_at
         .parse::<jiff::Timestamp>()
         .unwrap_or_else(|_| jiff::Timestamp::now());
-    let name = measured
-        .to_zoned(jiff::tz::TimeZone::system())
-        .strftime("%Y-%m-%d %H-%M-%S")
-        .to_string();
+    let name = name_time(measured);
     let named = |count: u32, extension: &str| match count {
         1 => folder.join(format!("{name}.{extension}")),
-        _ => folder.join(format!("{name} {count}.{extension}")),
+        _ => folder.join(format!("{name}_{count}.{extension}")),
     };
     let count = (1..=u32::MAX)
         .find(|&count| {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::failure::Failure;
-use super::runs::{find, model_of};
+use super::runs::find;
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef};
 use crate::run_config::{Preset, UnknownChoice};
@@ -15,9 +15,9 @@ use crate::text::visible;
 /// A model, or several together.
 #[derive(Debug, clap::Args)]
 pub struct Models {
-    /// Model file, folder or title of a run, or latest; the probabilities of several are averaged [default: the
-    /// built-in starter model]
-    #[arg(long = "model", value_name = "FILE")]
+    /// Model file, folder or title of a run, or latest; the probabilities of several are averaged
+    /// [default: the built-in starter model]
+    #[arg(long = "model", value_name = "MODEL")]
     pub files: Vec<PathBuf>,
     /// Keep dropout on, and average COUNT predictions of each model (Monte Carlo dropout)
     #[arg(long, value_name = "COUNT", requires = "files", value_parser = clap::value_parser!(u32).range(1..))]
@@ -53,19 +53,27 @@ impl Models {
     }
 }
 
-/// The file at this path, the model of the run in the folder there, or that of a run by its name.
+/// The file at this path, or the model of the run that it names.
 pub fn model_file(path: &Path) -> Result<PathBuf, Failure> {
+    let path = path_or_run(path)?;
     if path.is_dir() {
-        return Ok(runs::load(path).map_err(Problem::from)?.model_path);
+        return Ok(runs::load(&path).map_err(Problem::from)?.model_path);
     }
-    let name = path.to_string_lossy();
-    if path.exists() || name.contains(['/', MAIN_SEPARATOR]) {
+    Ok(path)
+}
+
+/// This path if something is there, or else the folder of the run that it names.
+pub fn path_or_run(path: &Path) -> Result<PathBuf, Failure> {
+    if path.exists() {
         return Ok(path.to_owned());
     }
+    let name = path.to_string_lossy();
     match find(Store::new(Paths::find().runs).list(), &name) {
-        Ok(run) => model_of(&run),
+        Ok(run) => Ok(run.folder),
         // A file that is missing is reported as that.
-        Err(_) if path.extension().is_some() => Ok(path.to_owned()),
+        Err(_) if path.extension().is_some() || name.contains(['/', MAIN_SEPARATOR]) => {
+            Ok(path.to_owned())
+        }
         Err(failure) => Err(failure),
     }
 }

@@ -242,7 +242,7 @@ fn measure(
         Ok(())
     })?;
     let Some(result) = result else {
-        progress.note("Cancelled; nothing was saved.");
+        progress.warn("Cancelled; nothing was saved.");
         return Err(Failure::Interrupted);
     };
     Ok((result, rows))

@@ -29,9 +29,9 @@ const BASELINE: usize = 0;
 /// The options of `inkling compare`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folders of runs, or model files, 2 to 8; the first is the baseline that the others are
-    /// compared with
-    #[arg(required = true, value_name = "RUN", num_args = 1..)]
+    /// Model files, folders or titles of runs, or latest, 2 to 8; the first is the baseline that the
+    /// others are compared with
+    #[arg(required = true, value_name = "MODEL", num_args = 1..)]
     runs: Vec<PathBuf>,
     /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist,
     /// emnist-digits, emnist-letters or a path [default: the one that all were trained on]

@@ -12,7 +12,7 @@ use super::arguments::choice;
 use super::engine::data_folders;
 use super::failure::Failure;
 use super::interrupt;
-use super::output::{Output, Progress, note};
+use super::output::{Output, Progress, warn};
 use crate::data::augment::Augmenter;
 use crate::data::my_digits::labelled_drawings;
 use crate::data::{
@@ -145,7 +145,7 @@ fn run_list(list: List) -> Result<(), Failure> {
     if !all && !output.is_json() {
         let searched = joined(folders.iter().map(|folder| visible::path(folder)), ", ");
         output
-            .text(&format!("\nTo add a data set, download it with `inkling data fetch NAME`, or put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
+            .hint(&format!("\nTo add a data set, download it with `inkling data fetch NAME`, or put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ fn run_fetch(fetch: &Fetch) -> Result<(), Failure> {
         if error.is_of_the_network()
             && let Some(text) = by_hand(set, folder)
         {
-            note(&text);
+            warn(&text);
         }
         Failure::from(Problem::from(error))
     })?;
@@ -266,7 +266,7 @@ fn run_fetch(fetch: &Fetch) -> Result<(), Failure> {
 pub struct Check {
     /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
     /// emnist-letters, a path, or several joined with +
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "DATA")]
     data: DataSpec,
     /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
@@ -392,7 +392,7 @@ const COLUMNS: usize = 20;
 pub struct Show {
     /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
     /// emnist-letters, a path, or several joined with +
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "DATA")]
     data: DataSpec,
     /// PNG file to write
     #[arg(long, value_name = "FILE")]
@@ -464,7 +464,7 @@ fn run_show(show: Show) -> Result<(), Failure> {
 pub struct Export {
     /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
     /// emnist-letters, a path, or several joined with +
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "DATA")]
     data: DataSpec,
     /// png: class folders of images; idx: the files of MNIST's format; csv: tables; ink: strokes,
     /// of drawings only

@@ -2,7 +2,7 @@
 //! process of its own.
 
 use super::failure::Failure;
-use super::output::note;
+use super::output::{note, warn};
 use crate::device::HAS_CUDA;
 use crate::engine::{SshHost, hardware_on, self_test_on};
 use crate::hardware::{Hardware, device_availability, device_support, probe_in_subprocess};
@@ -33,14 +33,14 @@ fn automatic(precision: Precision) -> DeviceChoice {
         hardware
             .gpu_finding
             .iter()
-            .for_each(|finding| note(finding));
+            .for_each(|finding| warn(finding));
         return DeviceChoice::Auto;
     }
     let usable = available(&hardware).and_then(|()| check_precision(DeviceChoice::Cuda, precision));
     match usable {
         Ok(()) => DeviceChoice::Cuda,
         Err(problem) => {
-            note(&format!(
+            warn(&format!(
                 "Training on the CPU. {}",
                 problem.message.what.clone()
             ));
@@ -73,7 +73,7 @@ pub fn resolve_on(
         Ok(()) => Ok(gpu),
         Err(_) if device == DeviceChoice::Auto && hardware.gpus.is_empty() => Ok(device),
         Err(reason) if device == DeviceChoice::Auto => {
-            note(&format!("Training on the CPU of {}. {reason}", host.name()));
+            warn(&format!("Training on the CPU of {}. {reason}", host.name()));
             Ok(device)
         }
         Err(reason) => {
@@ -96,7 +96,7 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
                     Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
                 usable.push((gpu, precisions.collect()));
             }
-            Err(problem) => note(&problem.message.what.clone()),
+            Err(problem) => warn(&problem.message.what.clone()),
         }
     }
     usable

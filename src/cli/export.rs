@@ -1,5 +1,6 @@
 //! `inkling export`: writes a model in a format that other programs can open.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -8,11 +9,13 @@ use serde::Serialize;
 use super::arguments::{choice, model_file};
 use super::engine::{Engine, shown_by};
 use super::failure::Failure;
-use super::output::{Output, Progress, note};
+use super::output::{Output, Progress, warn};
 use crate::problem::Message;
 use crate::protocol::{EngineError, ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
 use crate::run_config::{DataSpec, DeviceChoice, ExportFormat, WeightFormat};
+use crate::system::WriteError;
+use crate::system::files::TemporaryFolder;
 use crate::text::format::{file_size, joined};
 use crate::text::visible;
 
@@ -21,12 +24,13 @@ use crate::text::visible;
 #[expect(clippy::struct_excessive_bools, reason = "one per switch")]
 pub struct Arguments {
     /// Model file to export, folder or title of a run, or latest
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "MODEL")]
     model: PathBuf,
     /// Output format
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(ExportFormat::ALL, ExportFormat::name))]
     format: ExportFormat,
-    /// File to write; accompanying files (model.py, predict.py …) are written next to it
+    /// File to write, or - for standard output; what belongs to it (model.py, Cargo.toml …) is
+    /// written next to it. Of candle, this is the program, such as main.rs
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
     /// Number format of the stored weights; f16 halves the size
@@ -82,7 +86,14 @@ pub struct Exported<'a> {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let spec = spec(&arguments)?;
     let mut output = Output::new(arguments.json);
-    let to = arguments.out.filter(|_| !arguments.preview);
+    let mut to = arguments.out.filter(|_| !arguments.preview);
+    let stream = match &to {
+        Some(out) if out.as_os_str() == "-" => Some(stream(arguments.json)?),
+        _ => None,
+    };
+    if let Some(folder) = &stream {
+        to = Some(folder.path().join(spec.format.file_name()));
+    }
     let engine = Engine::start(DeviceChoice::Cpu, arguments.data_dir)?;
     let replace = if arguments.force {
         Replace::Everything
@@ -105,20 +116,51 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .iter()
         .map(|path| path.display().to_string())
         .collect();
-    output.json(&Exported {
-        format: spec.format,
-        paths,
-        files: &report.files,
-        quantized: report.quantized,
-    })?;
-    output.text(&summary(&report, &spec))?;
+    if stream.is_some() {
+        send(&report, spec.format, &mut output)?;
+    } else {
+        output.json(&Exported {
+            format: spec.format,
+            paths,
+            files: &report.files,
+            quantized: report.quantized,
+        })?;
+        output.text(&summary(&report, &spec))?;
+    }
     if let Some(problem) = &report.unmeasured {
-        note(&format!(
+        warn(&format!(
             "The accuracy of the 8-bit weights could not be measured. {}",
             problem.message.clone()
         ));
     }
     Ok(())
+}
+
+/// A folder for what is to go to standard output.
+fn stream(json: bool) -> Result<TemporaryFolder, Failure> {
+    if json {
+        return Err(Failure::Usage(
+            "Standard output cannot hold both the file and JSON. Name a file with --out, or leave out --json.".to_owned(),
+        ));
+    }
+    if io::stdout().is_terminal() {
+        return Err(Failure::Usage(
+            "A terminal cannot show the file. Send standard output to a file or a program (inkling export … --out - | …), or name a file with --out.".to_owned(),
+        ));
+    }
+    let parent = std::env::temp_dir();
+    Ok(TemporaryFolder::new_in(&parent).map_err(|error| WriteError::new(&parent, &error))?)
+}
+
+/// Sends the only file of an export to standard output.
+fn send(report: &ExportReport, format: ExportFormat, output: &mut Output) -> Result<(), Failure> {
+    match report.paths.as_slice() {
+        [file] => output.file(file),
+        files => Err(Failure::Usage(format!(
+            "The format {format} has {} files, and standard output takes one. Name a file with --out, or choose the format zip.",
+            files.len()
+        ))),
+    }
 }
 
 /// The export that the arguments ask for. An option that has no effect on the format is an error.

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use super::interrupt::{self, Request};
-use super::output::note;
+use super::output::warn;
 use crate::problem::{Code, Explain, Problem};
 use crate::run_config::ConfigProblem;
 use crate::text::format::joined;
@@ -80,7 +80,7 @@ impl Failure {
         };
         tracing::info!(status, sentence, "the command failed");
         if let Some(sentence) = sentence {
-            note(&sentence);
+            warn(&sentence);
         }
         ExitCode::from(status)
     }

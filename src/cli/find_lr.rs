@@ -161,8 +161,13 @@ fn section(points: &[RatePoint]) -> Section {
 fn command(rate: f64, arguments: impl Iterator<Item = String>) -> String {
     let mut words = vec!["inkling".to_owned(), "train".to_owned()];
     let is_rate = |name: &str| Setting::parse(name) == Ok(Setting::LearningRate);
-    // The first is the name of this command.
-    let mut given = arguments.skip(1);
+    let of_output = |argument: &str| {
+        ["--json", "--quiet", "--verbose", "-q"].contains(&argument)
+            || argument.len() > 1 && argument.trim_end_matches('v') == "-"
+    };
+    let mut given = arguments
+        .skip_while(|argument| argument != "find-lr")
+        .skip(1);
     while let Some(argument) = given.next() {
         let name = argument
             .split_once('=')
@@ -171,7 +176,7 @@ fn command(rate: f64, arguments: impl Iterator<Item = String>) -> String {
             if name == argument {
                 given.next();
             }
-        } else if argument != "--json" {
+        } else if !of_output(&argument) {
             words.push(quoted(Path::new(&argument)));
         }
     }

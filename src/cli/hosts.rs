@@ -193,7 +193,7 @@ fn run_received(received: &Received) -> Result<(), Failure> {
             file_size(*bytes)
         ))?;
     }
-    output.text(&format!(
+    output.hint(&format!(
         "\nEach is deleted {KEPT_DAYS} days after its last use, by the next start of Inkling there, or with `inkling hosts delete`."
     ))
 }

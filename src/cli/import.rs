@@ -9,7 +9,7 @@ use super::arguments::choice;
 use super::engine::{Engine, settings, shown_by};
 use super::failure::Failure;
 use super::interrupt;
-use super::output::{Output, Progress, note};
+use super::output::{Output, Progress, warn};
 use super::train::saved;
 use crate::engine::{EngineHost, RunsTarget};
 use crate::problem::Message;
@@ -130,7 +130,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Some(_) => return Err(EngineError::Gone.into()),
         None => {
-            note("Cancelled; nothing was saved.");
+            warn("Cancelled; nothing was saved.");
             return Err(Failure::Interrupted);
         }
     };

@@ -1,11 +1,10 @@
-//! What the program says of itself: `inkling man`, `inkling completions` and `inkling licences`, and
-//! what `--help` says besides the commands and their options.
+//! What the program says of itself: `inkling man` and `inkling licences`, and what `--help` says
+//! besides the commands and their options.
 
 use std::io;
 use std::path::PathBuf;
 
 use clap::CommandFactory;
-use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
 
@@ -209,25 +208,6 @@ pub fn after_help() -> String {
         .map(|(status, text)| format!("{status} {text}"))
         .join(", ");
     format!("{WINDOW}\n\nEnvironment variables:\n{variables}\n\nExit status: {statuses}.")
-}
-
-/// The options of `inkling completions`.
-#[derive(Debug, clap::Args)]
-pub struct Completions {
-    /// The shell: its script is printed to standard output
-    shell: Shell,
-}
-
-/// Prints the script, made from the definitions of the commands and their options.
-pub fn completions(arguments: &Completions) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    generate(
-        arguments.shell,
-        &mut super::Arguments::command(),
-        "inkling",
-        &mut script,
-    );
-    Output::new(false).script(String::from_utf8_lossy(&script).trim_end())
 }
 
 /// Prints the licences of all dependencies.

@@ -4,6 +4,7 @@
 mod arguments;
 mod bench;
 mod compare;
+mod completions;
 #[cfg(windows)]
 mod console;
 mod data;
@@ -31,7 +32,7 @@ mod sweep;
 mod train;
 mod window;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -54,6 +55,8 @@ use failure::Failure;
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    verbosity: output::Verbosity,
 }
 
 #[derive(Subcommand)]
@@ -91,8 +94,8 @@ enum Command {
     Hosts(hosts::Command),
     /// Benchmark this machine: matrix products, training, data pipeline, recognition
     Bench(bench::Arguments),
-    /// Print a script that lets a shell complete commands and options
-    Completions(man::Completions),
+    /// Print a script that lets a shell complete commands, options and names
+    Completions(completions::Arguments),
     /// Print the JSON Schema of what a command prints with --json
     Schema(schema::Arguments),
     /// Print the manual page of a command, or write all pages to a folder
@@ -110,21 +113,29 @@ pub fn main() -> ExitCode {
         console::attach();
     }
     let paths = Paths::find();
-    start(&paths);
-    if let Some(files) = window::files(std::env::args_os().skip(1)) {
-        return check_home(&paths)
-            .and_then(|()| window::open(&files))
-            .err()
-            .map_or(ExitCode::SUCCESS, Failure::report);
-    }
-    let arguments = match Arguments::try_parse() {
+    let files = window::files(std::env::args_os().skip(1));
+    let arguments = if files.is_some() {
+        Ok(Arguments {
+            command: None,
+            verbosity: output::Verbosity::default(),
+        })
+    } else {
+        Arguments::try_parse()
+    };
+    let verbosity = arguments.as_ref().map_or_else(
+        |_| output::Verbosity::default(),
+        |arguments| arguments.verbosity,
+    );
+    verbosity.set();
+    start(&paths, verbosity.log_level());
+    let arguments = match arguments {
         Ok(arguments) => arguments,
         Err(error) => {
             // It quotes the arguments, which may be file names that a shell has filled in.
             if std::env::args_os()
                 .any(|argument| argument.to_string_lossy().contains(visible::is_hidden))
             {
-                output::note(&visible::one_line(
+                output::warn(&visible::one_line(
                     &error.render().to_string().trim_end().replace("\n\n", " "),
                 ));
             } else {
@@ -134,16 +145,19 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let result = check_home(&paths).and_then(|()| run(arguments.command));
+    let result =
+        check_home(&paths).and_then(|()| run(arguments.command, &files.unwrap_or_default()));
     result.err().map_or(ExitCode::SUCCESS, Failure::report)
 }
 
 /// What every start begins with: the log, and the leftovers of processes that were killed.
-fn start(paths: &Paths) {
+fn start(paths: &Paths, log_level: Option<tracing::Level>) {
     turn_limits_into_failures();
-    log::start(&paths.local);
-    let (commands, given) = (Arguments::command(), std::env::args_os().nth(1));
-    let command = given.and_then(|given| Some(commands.find_subcommand(given)?.get_name()));
+    log::start(&paths.local, log_level);
+    let commands = Arguments::command();
+    let command = std::env::args_os()
+        .skip(1)
+        .find_map(|given| Some(commands.find_subcommand(given)?.get_name()));
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         command = command.unwrap_or("window"),
@@ -175,9 +189,9 @@ fn check_home(paths: &Paths) -> Result<(), Failure> {
     })
 }
 
-fn run(command: Option<Command>) -> Result<(), Failure> {
+fn run(command: Option<Command>, files: &[PathBuf]) -> Result<(), Failure> {
     match command {
-        None => window::open(&[]),
+        None => window::open(files),
         Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::FindLr(arguments)) => find_lr::run(arguments),
@@ -193,7 +207,7 @@ fn run(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Hosts(command)) => hosts::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
-        Some(Command::Completions(arguments)) => man::completions(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
         Some(Command::Licences) => man::licences(),

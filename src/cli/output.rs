@@ -1,15 +1,58 @@
 //! Standard output and standard error: JSON or text, progress and notes.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tracing::Level;
 
 use super::failure::Failure;
 use crate::text::visible;
+
+/// How much is said besides results and errors.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Verbosity {
+    /// Print results and errors only: no progress and no notes
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "verbose",
+        help_heading = "Global options"
+    )]
+    quiet: bool,
+    /// Print the log instead of progress bars; -vv prints more of it
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Global options")]
+    verbose: u8,
+}
+
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+impl Verbosity {
+    /// Applies from now on.
+    pub fn set(self) {
+        VERBOSITY.get_or_init(|| self);
+    }
+
+    fn get() -> Self {
+        VERBOSITY.get().copied().unwrap_or_default()
+    }
+
+    /// What standard error gets of the log, if the arguments say so.
+    pub const fn log_level(self) -> Option<Level> {
+        match self.verbose {
+            0 if self.quiet => Some(Level::ERROR),
+            0 => None,
+            1 => Some(Level::INFO),
+            _ => Some(Level::DEBUG),
+        }
+    }
+}
 
 /// The standard output of a subcommand. If it is closed early (`inkling … | head`), further output
 /// is dropped without an error.
@@ -69,17 +112,37 @@ impl Output {
         self.line(&visible::lines(text))
     }
 
+    /// Prints what else one may want to know after a result.
+    pub fn hint(&mut self, text: &str) -> Result<(), Failure> {
+        if Verbosity::get().quiet {
+            return Ok(());
+        }
+        self.text(text)
+    }
+
     /// Prints a script of ours exactly as it is.
     pub fn script(&mut self, script: &str) -> Result<(), Failure> {
         self.line(script)
     }
 
+    /// Prints the content of a file.
+    pub fn file(&mut self, path: &Path) -> Result<(), Failure> {
+        self.write(|out| io::copy(&mut File::open(path)?, out).map(drop))
+    }
+
     fn line(&mut self, line: &str) -> Result<(), Failure> {
+        self.write(|out| writeln!(out, "{line}"))
+    }
+
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         if self.closed {
             return Ok(());
         }
         let mut out = io::stdout().lock();
-        match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        match write(&mut out).and_then(|()| out.flush()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -94,8 +157,15 @@ fn unwritable(reason: &str) -> Failure {
     Failure::Failed(format!("Could not write to standard output: {reason}."))
 }
 
-/// Prints text for people to standard error.
+/// Prints to standard error what may interest people.
 pub fn note(text: &str) {
+    if !Verbosity::get().quiet {
+        warn(text);
+    }
+}
+
+/// Prints to standard error what went wrong.
+pub fn warn(text: &str) {
     // If standard error is gone, there is nobody to report it to.
     let _ = writeln!(io::stderr().lock(), "{}", visible::lines(text));
 }
@@ -129,7 +199,7 @@ pub fn quoted(path: &Path) -> String {
 
 const STEPS: f32 = 1000.0;
 
-/// A progress bar on standard error, hidden if that is not a terminal.
+/// A progress bar on standard error, hidden if that is not a terminal or gets the log.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -139,7 +209,11 @@ pub struct Progress {
 impl Progress {
     /// A bar at 0 %.
     pub fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr());
+        let target = match Verbosity::get().log_level() {
+            None => ProgressDrawTarget::stderr(),
+            Some(_) => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target);
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}") {
             bar.set_style(style);
         }
@@ -171,6 +245,10 @@ impl Progress {
 
     pub fn note(&self, text: &str) {
         self.suspend(|| note(text));
+    }
+
+    pub fn warn(&self, text: &str) {
+        self.suspend(|| warn(text));
     }
 
     /// Does what prints lines, above the bar.

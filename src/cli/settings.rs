@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
-use super::arguments::{model_file, preset};
+use super::arguments::{model_file, path_or_run, preset};
 use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
@@ -29,12 +29,12 @@ pub struct Settings {
     /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Take the settings of a run from its folder or its run.json instead of a preset; all other
-    /// options override them
+    /// Take the settings of a run instead of a preset: its folder, run.json or title, or latest; all
+    /// other options override them
     #[arg(
         id = "config_file",
         long = "config",
-        value_name = "PATH",
+        value_name = "RUN",
         conflicts_with = "preset"
     )]
     file: Option<PathBuf>,
@@ -276,18 +276,17 @@ impl Settings {
 /// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a
 /// single run.
 fn config_in(path: &Path) -> Result<RunConfig, Failure> {
-    let path = &if path.is_dir() {
-        path.join("run.json")
-    } else {
-        path.to_owned()
-    };
+    let mut path = path_or_run(path)?;
+    if path.is_dir() {
+        path.push("run.json");
+    }
     let failed = |reason: String| {
         Failure::Failed(format!(
             "The settings in {} cannot be read: {reason}",
-            visible::path(path)
+            visible::path(&path)
         ))
     };
-    let bytes = read_limited(path, MAX_BYTES).map_err(|error| failed(format!("{error}.")))?;
+    let bytes = read_limited(&path, MAX_BYTES).map_err(|error| failed(format!("{error}.")))?;
     let mut found: serde_json::Value =
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;
     if let Some(config) = found.get_mut("config") {

@@ -6,9 +6,10 @@ use crate::ink::SIDE;
 use crate::math::statistics::{calibration_error, reliability_sentence, wilson_interval};
 use crate::nn::ModelFile;
 use crate::records::{
-    Calibration, Evaluation, Normalization, QuantizedAccuracy, RunSummary, SplitEvaluation,
+    Accuracy, Calibration, Evaluation, Normalization, QuantizedAccuracy, RunSummary,
+    SplitEvaluation,
 };
-use crate::run_config::{Classes, DataSource, WeightFormat};
+use crate::run_config::{Classes, DataSource, DataSpec, WeightFormat};
 use crate::text::format::{duration, grouped, joined, local_time, percent};
 
 /// A model to export with the run that trained it, and the descriptions that all exported files
@@ -42,26 +43,8 @@ impl ExportedModel {
 
     /// A short name of lower-case letters, digits and hyphens: `lenet-mnist`.
     pub fn name(&self) -> String {
-        let sources = self
-            .file
-            .card
-            .data
-            .sources()
-            .iter()
-            .map(|source| match source {
-                DataSource::Path(_) => source.label(),
-                _ => source.name(),
-            });
-        let name = std::iter::once(self.file.card.model.name().to_owned()).chain(sources);
-        let name = joined(name, "-");
-        let safe = |c: char| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        };
-        name.chars().map(safe).take(60).collect()
+        let card = &self.file.card;
+        harmless(&format!("{}-{}", card.model.name(), data_name(&card.data)))
     }
 
     /// Network and data: "LeNet-5 on MNIST".
@@ -137,14 +120,17 @@ impl ExportedModel {
             .map(|test| &test.evaluation)
     }
 
+    /// The accuracy on a test set, if one was measured.
+    pub(super) fn tested(&self) -> Option<Accuracy> {
+        let of_run = self.run.as_ref().and_then(|run| run.test.as_ref());
+        of_run
+            .map(SplitEvaluation::accuracy)
+            .or_else(|| self.file.card.test.clone())
+    }
+
     /// The test accuracy with its 95 % confidence interval, as text.
     pub fn test_accuracy(&self) -> Option<String> {
-        let of_run = self
-            .run
-            .as_ref()
-            .and_then(|run| run.test.as_ref())
-            .map(SplitEvaluation::accuracy);
-        let accuracy = of_run.or_else(|| self.file.card.test.clone())?;
+        let accuracy = self.tested()?;
         let images = accuracy.images.unwrap_or_default();
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
         Some(format!(
@@ -235,6 +221,26 @@ impl ExportedModel {
         }
         Ok(self.file.to_bytes_with(weights, metadata)?)
     }
+}
+
+/// A name of lower-case letters, digits and hyphens for data: `mnist-builtin`.
+pub(super) fn data_name(data: &DataSpec) -> String {
+    let source = |source: &DataSource| match source {
+        DataSource::Path(_) => source.label(),
+        _ => source.name(),
+    };
+    harmless(&joined(data.sources().iter().map(source), "-"))
+}
+
+fn harmless(name: &str) -> String {
+    let safe = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(safe).take(60).collect()
 }
 
 /// The metadata key of the run's results.

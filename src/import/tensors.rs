@@ -43,6 +43,19 @@ pub enum Weights<'a> {
 /// What is said of a file that Keras wrote.
 pub const KERAS: &str = "it is a Keras or HDF5 file; in Keras, model.export(\"model.onnx\", format=\"onnx\") writes an ONNX file";
 
+/// What is said of a pickle that is not in an archive, as its beginning tells.
+fn pickled(bytes: &[u8]) -> &'static str {
+    const SKLEARN: &[u8] = b"sklearn.";
+    let begins = bytes.get(..1 << 16).unwrap_or(bytes);
+    if bytes.starts_with(b"\x80\x02\x8a\x0al") {
+        "it is in the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again"
+    } else if begins.windows(SKLEARN.len()).any(|part| part == SKLEARN) {
+        "it is a model of scikit-learn, and these are not imported; of an MLPClassifier, coefs_ (transposed) and intercepts_ can be saved with torch.save as the state_dict() of a torch.nn.Sequential"
+    } else {
+        "it is a pickle of Python, and these are not imported; if PyTorch wrote it, load it there and save its state_dict()"
+    }
+}
+
 impl<'a> Weights<'a> {
     /// Opens the file with these bytes. Errors say what it is instead, if that can be told.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
@@ -50,9 +63,7 @@ impl<'a> Weights<'a> {
             // The header, which is JSON, comes after its length, whose first bytes may be any.
             [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Self::Safetensors(SafetensorsFile::read(bytes)?),
             [b'P', b'K', 3, 4, ..] => Self::StateDict(StateDict::open(bytes)?),
-            [0x80, 2..=5, ..] => {
-                return Err("it is a pickle as PyTorch before 1.6 and other programs write it; if it is from PyTorch, load it there and save its state_dict() again".to_owned());
-            }
+            [0x80, 2..=5, ..] => return Err(pickled(bytes).to_owned()),
             _ if is_onnx(bytes) => Self::Onnx(OnnxFile::open(bytes)?),
             [0x89, b'H', b'D', b'F', ..] => return Err(KERAS.to_owned()),
             [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => {

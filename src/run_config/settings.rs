@@ -83,7 +83,7 @@ settings! {
         InitialWeights = initial_weights, "initial-weights", "Initial weights",
         "Model file or folder of a run to start from: its weights, network and activation are used." {
             former: &["from"],
-            value_name: "FILE",
+            value_name: "MODEL",
         }
         Epochs = epochs, "epochs", "Epochs",
         "Passes over the training set." {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{
     ANNOTATION, EVALUATION, FinishedRun, RunContents, annotation_of, check_writable,
-    holds_only_ours, load, unwritable, write_beside,
+    holds_only_ours, load, write_beside,
 };
 use super::{CheckpointWriter, RunError};
 use crate::nn::parameter_count;
@@ -18,12 +18,10 @@ use crate::records::{Annotation, RunSummary, SplitEvaluation, posterior_sample_c
 use crate::run_config::{DataSource, DataSpec, RunConfig, WeightFormat};
 use crate::system::disk;
 use crate::system::files::create_folder;
-use crate::text::format::joined;
+use crate::text::format::{joined, name_time};
 use crate::text::visible;
 use crate::train::TrainedModel;
 
-/// Runs of the same second, network and data that get a name each.
-const MAX_ALIKE: u32 = 10_000;
 const DELETED: &str = ".deleted";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,27 +76,13 @@ impl Store {
             summary: Cow::Borrowed(&summary),
             ..contents.clone()
         };
-        let mut complete = write_beside(&self.root, &contents, weights, checkpoints)?;
-        let name = folder_name(&summary);
-        let mut count = 1;
-        loop {
-            let folder = self.root.join(if count == 1 {
-                name.clone()
-            } else {
-                format!("{name}_{count}")
-            });
+        let complete = write_beside(&self.root, &contents, weights, checkpoints)?;
+        let folder = complete.move_into(&self.root, &folder_name(&summary), |folder| {
             checkpoints
                 .iter()
-                .for_each(|checkpoints| checkpoints.note_target(&folder));
-            match complete.move_to(&folder) {
-                Ok(()) => return load(&folder),
-                // Taken, perhaps this moment, by another run that has just ended.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && count < MAX_ALIKE => {
-                    count += 1;
-                }
-                Err(error) => return Err(unwritable(&folder, &error)),
-            }
-        }
+                .for_each(|checkpoints| checkpoints.note_target(folder));
+        })?;
+        load(&folder)
     }
 
     /// Every run, the newest first; folders that cannot be used come last. Empty when there is no
@@ -254,19 +238,15 @@ impl Store {
     }
 }
 
-/// Such as `2026-11-21_14-03-11_convnet_builtin`, in local time: sorts by age, every file system
-/// takes it, and no shell needs quotes around it. What is in a run stands in its files.
+/// Such as `2026-11-21_14-03-11_convnet_builtin`. What is in a run stands in its files.
 fn folder_name(summary: &RunSummary) -> String {
     let finished = summary
         .finished_at
         .parse::<jiff::Timestamp>()
         .unwrap_or_else(|_| jiff::Timestamp::now());
-    let time = finished
-        .to_zoned(jiff::tz::TimeZone::system())
-        .strftime("%Y-%m-%d_%H-%M-%S")
-        .to_string();
     format!(
-        "{time}_{}_{}",
+        "{}_{}_{}",
+        name_time(finished),
         summary.config.model,
         data_name(&summary.config.data)
     )

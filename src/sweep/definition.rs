@@ -108,16 +108,11 @@ impl Definition {
     /// Takes what is said about a setting. A later word about the same setting replaces an earlier
     /// one.
     pub fn set(&mut self, range: SettingRange) -> Result<(), DefinitionError> {
+        self.space
+            .retain(|dimension| dimension.setting != range.setting());
         match range {
-            SettingRange::Fixed(setting, value) => {
-                self.space.retain(|dimension| dimension.setting != setting);
-                value.apply(setting, &mut self.base)?;
-            }
-            SettingRange::Varies(new) => {
-                self.space
-                    .retain(|dimension| dimension.setting != new.setting);
-                self.space.push(new);
-            }
+            SettingRange::Fixed(setting, value) => value.apply(setting, &mut self.base)?,
+            SettingRange::Varies(new) => self.space.push(new),
         }
         self.base.preset = self.base.matching_preset();
         Ok(())

@@ -72,7 +72,8 @@ impl Explain for DefinitionError {
             Self::RangeOfNames { .. } => "List those to choose from, with commas between them.",
             Self::Reversed { .. } => "Write the lower number first.",
             Self::LogFromZero { .. } => "Begin above 0, or leave out :log.",
-            Self::ValueTwice { .. } | Self::SettingTwice { .. } => "Leave one of them out.",
+            Self::ValueTwice { .. } => "Leave one of them out.",
+            Self::SettingTwice { .. } => "Give it once, with commas between its values.",
             Self::NothingVaries => "Name at least one with --set, for example --set learning-rate=1e-4..1e-2:log --set batch-size=32,64,128.",
             Self::NoBudget => "Limit it with --trials or --time.",
             Self::Number { low, high, .. } => {

@@ -19,6 +19,7 @@ use crate::system::WriteError;
 use crate::system::files::{
     TemporaryFolder, create_folder, open_append, open_lock, read_limited, sync_folder, write_whole,
 };
+use crate::text::format::name_time;
 use crate::text::visible;
 
 const JOURNAL: &str = "journal.jsonl";
@@ -189,7 +190,12 @@ impl Sweep {
         write_definition(folder, &definition)?;
         let journal = journal_of(folder)?;
         sync_folder(folder);
-        Ok(Self {
+        Ok(Self::of(folder, definition, journal, lock))
+    }
+
+    /// Before anything has happened.
+    fn of(folder: &Path, definition: Definition, journal: File, lock: File) -> Self {
+        Self {
             folder: folder.to_owned(),
             definition,
             trials: Vec::new(),
@@ -198,31 +204,19 @@ impl Sweep {
             tested: None,
             journal,
             _lock: lock,
-        })
+        }
     }
 
     /// Begins a sweep in a new folder in `root`, named after the time. It is created under a
     /// temporary name, so that a process that is killed meanwhile leaves only what
     /// [`remove_leftovers`](crate::system::files::remove_leftovers) deletes.
     pub fn create_in(root: &Path, definition: Definition) -> Result<Self, SweepError> {
-        let name = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-        let mut temporary =
+        let temporary =
             TemporaryFolder::new_in(root).map_err(|error| WriteError::new(root, &error))?;
         // Its files are closed again: Windows does not rename a folder with open files in it.
         drop(Self::create(temporary.path(), definition)?);
-        let mut attempt = 1;
-        loop {
-            let folder = root.join(if attempt == 1 {
-                name.clone()
-            } else {
-                format!("{name}-{attempt}")
-            });
-            match temporary.move_to(&folder) {
-                Ok(()) => return Self::open(&folder),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
-                Err(error) => return Err(WriteError::new(&folder, &error).into()),
-            }
-        }
+        let name = name_time(jiff::Timestamp::now());
+        Self::open(&temporary.move_into(root, &name, |_| {})?)
     }
 
     /// Opens a sweep, to resume it or to see what came of it.
@@ -255,16 +249,7 @@ impl Sweep {
             bytes => bytes.map_err(|error| unreadable(&path, &error))?,
         };
         let journal = journal_of(folder)?;
-        let mut sweep = Self {
-            folder: folder.to_owned(),
-            definition,
-            trials: Vec::new(),
-            ends: Vec::new(),
-            elapsed: 0.0,
-            tested: None,
-            journal,
-            _lock: lock,
-        };
+        let mut sweep = Self::of(folder, definition, journal, lock);
         let whole = sweep
             .replay(&bytes)
             .map_err(|reason| malformed(&path, reason))?;

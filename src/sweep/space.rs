@@ -1,5 +1,6 @@
 //! What a sweep searches: a range or a list of values for each setting that varies.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -55,6 +56,22 @@ impl SettingRange {
         };
         let (name, values) = text.split_once('=').ok_or_else(not)?;
         Self::of(sweepable(name)?, values)
+    }
+
+    pub const fn setting(&self) -> Setting {
+        match self {
+            Self::Fixed(setting, _) | Self::Varies(Dimension { setting, .. }) => *setting,
+        }
+    }
+
+    /// An error if two of these are about the same setting.
+    pub fn check_once(ranges: &[Self]) -> Result<(), DefinitionError> {
+        let mut settings = BTreeSet::new();
+        let twice = |range: &&Self| !settings.insert(range.setting());
+        ranges.iter().find(twice).map_or(Ok(()), |range| {
+            let setting = range.setting();
+            Err(DefinitionError::SettingTwice { setting })
+        })
     }
 
     /// The same for the part behind the name.

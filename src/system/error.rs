@@ -89,7 +89,9 @@ pub enum TargetError {
     #[error("{path} is the file that is read, and would be replaced. Nothing was written.")]
     Source { path: PathBuf },
     /// Two of the files would have the same name.
-    #[error("Two of the files would have the name {path}. Nothing was written.")]
+    #[error(
+        "Two of the files would have the name {path}: the one that was asked for, and one that is written next to it. Nothing was written."
+    )]
     Clash { path: PathBuf },
     /// What is there is not a file.
     #[error(transparent)]
@@ -100,7 +102,8 @@ impl Explain for TargetError {
     fn remedy(&self) -> String {
         match self {
             Self::Exist { .. } => "Choose another name or an empty folder, or replace what is there (on the command line: --force).".to_owned(),
-            Self::Source { .. } | Self::Clash { .. } => "Choose another name.".to_owned(),
+            Self::Source { .. } => "Choose another name.".to_owned(),
+            Self::Clash { .. } => "Choose another name for the one that was asked for; the other is always called that.".to_owned(),
             Self::Write(error) => error.remedy(),
         }
     }

@@ -149,6 +149,16 @@ pub fn local_time(rfc3339: &str) -> String {
         .to_string()
 }
 
+/// How names begin that are made of a moment: they sort by age, every file system takes them, and no
+/// shell needs quotes around them.
+pub const NAME_TIME: &str = "%Y-%m-%d_%H-%M-%S";
+
+/// A moment as the beginning of a name, in local time: "2026-11-21_14-03-11".
+pub fn name_time(moment: jiff::Timestamp) -> String {
+    let local = moment.to_zoned(jiff::tz::TimeZone::system());
+    local.strftime(NAME_TIME).to_string()
+}
+
 /// A count with its unit: `1 epoch`, `12,000 epochs`.
 pub fn count(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

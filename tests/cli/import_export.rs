@@ -39,6 +39,37 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
 }
 
 #[test]
+fn a_single_file_goes_to_standard_output() {
+    let home = home_with_model();
+    for format in ["safetensors", "html", "report", "zip"] {
+        let export = format!("export --model m.safetensors --format {format} --out");
+        let sent = succeed(&home, &format!("{export} -"));
+        succeed(&home, &format!("{export} file.{format}"));
+        let written = fs::read(home.path().join(format!("file.{format}"))).unwrap();
+        // A folder in the archive is called like the file.
+        let same = sent.stdout == written || format == "zip" && sent.stdout.starts_with(b"PK");
+        assert!(same, "{format}");
+    }
+    for (arguments, why) in [
+        (
+            "pytorch --out -",
+            "has 2 files, and standard output takes one",
+        ),
+        ("candle --out -", "or choose the format zip"),
+        ("zip --out - --json", "leave out --json"),
+    ] {
+        let sent = fails(
+            &home,
+            &format!("export --model m.safetensors --format {arguments}"),
+            2,
+            why,
+        );
+        assert!(sent.stdout.is_empty());
+    }
+    assert!(!home.path().join("-").exists());
+}
+
+#[test]
 fn what_was_exported_is_imported_and_read_with() {
     let home = home_with_model();
     succeed(

@@ -3,6 +3,7 @@
 mod bench;
 mod classes;
 mod compare;
+mod completions;
 mod data;
 mod eval;
 mod find_batch_size;
@@ -27,6 +28,7 @@ mod terminal;
 mod train;
 mod train_command;
 mod usage;
+mod verbosity;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -78,6 +78,22 @@ fn runs_are_listed_shown_named_and_deleted() {
     );
     assert_eq!(path_of("base"), listed[0]["model_path"].as_str().unwrap());
 
+    // A run's settings, and the run itself, are named in the same way.
+    for (name, status) in [
+        ("latest", 0),
+        ("baseline", 0),
+        ("nothing", 2),
+        ("n.json", 1),
+    ] {
+        let config = ["train", "--config", name, "--out", "again", "--force"];
+        exits(&run(home, &config), status);
+        let reproduced = run(
+            home,
+            &["train", "--reproduce", name, "--out", "again", "--force"],
+        );
+        assert_eq!(reproduced.status.code(), Some(status), "{reproduced:?}");
+    }
+
     fails(home, "runs delete latest", 2, "by its title");
     prints(&run(home, "runs delete baseline"), "Deleted Baseline.");
     assert_eq!(objects(&run(home, "runs list --json")).len(), 1);

@@ -141,7 +141,10 @@ fn two_files_with_one_name_are_refused() {
         let home = home_with_model();
         refused(
             &export(home.path(), format, out, true),
-            &["Two of the files would have the name"],
+            &[
+                "Two of the files would have the name",
+                "Choose another name for the one that was asked for",
+            ],
         );
         assert_eq!(content(home.path()).len(), 1, "{format} {out}");
     }

@@ -83,6 +83,14 @@ fn options_that_contradict_each_other_are_refused() {
         ("train --resume --widths 64", "cannot be used with"),
         ("train --resume --layers 32C3", "cannot be used with"),
         ("train --reproduce run --repeats 2", "cannot be used with"),
+        (
+            "sweep --set seed=1,2 --set seed=3,4",
+            "seed is given twice. Give it once, with commas between its values.",
+        ),
+        (
+            "sweep --set learning-rate=1e-3,1e-2 --set lr=0.1",
+            "learning-rate is given twice",
+        ),
         ("train --reproduce run --epochs 2", "cannot be used with"),
         (
             "train --data builtin+builtin",
@@ -320,18 +328,6 @@ fn every_command_has_a_manual_page() {
         plain(&stdout(&run(&home, "man data list"))).trim_end()
     );
     fails(&home, &["man", "fly"], 2, "There is no command “fly”");
-}
-
-#[test]
-fn every_shell_can_complete_commands_and_options() {
-    let home = tempfile::tempdir().unwrap();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = stdout(&succeed(&home, &["completions", shell]));
-        for word in ["train", "find-batch-size", "activation-checkpointing"] {
-            assert!(script.contains(word), "{shell} does not know {word}");
-        }
-    }
-    exits(&run(&home, "completions command.com"), 2);
 }
 
 #[cfg(target_os = "linux")]

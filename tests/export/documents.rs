@@ -186,25 +186,39 @@ fn the_card_begins_with_what_hugging_face_reads() {
         front.to_owned()
     };
     let mut exported = trained();
-    assert!(
-        front(&exported).contains("pipeline_tag: image-classification")
-            && !front(&exported).contains("datasets")
-    );
+    let words = front(&exported);
+    assert!(!words.contains("datasets"), "{words}");
+    for part in [
+        "license: unknown\nlibrary_name: inkling\npipeline_tag: image-classification\n",
+        "      name: \"Built-in digits\"\n      type: \"builtin\"\n      split: test\n",
+        "    - type: accuracy\n      name: Test accuracy\n      value: 0.9900",
+    ] {
+        assert!(words.contains(part), "{part} is missing in {words}");
+    }
     exported.file.card.data = "mnist+builtin".parse().unwrap();
     exported.run.as_mut().unwrap().test = Some(tested_on(&exported.file.card.data));
     let words = front(&exported);
     for part in [
         "datasets:\n- ylecun/mnist\n",
         "- name: lenet-mnist-builtin\n",
-        "      name: MNIST\n",
-        "      value: 0.9900",
+        "      name: \"MNIST\"\n      type: \"ylecun/mnist\"\n",
     ] {
         assert!(words.contains(part), "{part} is missing in {words}");
     }
     // Nothing that a stranger has named gets into it.
     exported.file.card.data = "/tmp/x: [y]\n---\nz".parse().unwrap();
     exported.run.as_mut().unwrap().test = Some(tested_on(&exported.file.card.data));
-    assert!(!front(&exported).contains("x: ["), "{}", front(&exported));
+    let words = front(&exported);
+    assert!(
+        !words.contains("x: [") && words.contains("      name: \"x---y-----z\"\n"),
+        "{words}"
+    );
+    // Of an imported model, what is known.
+    exported.run = None;
+    assert!(!front(&exported).contains("model-index"));
+    exported.file.card.test = Some(tested_on(&"fashion-mnist".parse().unwrap()).accuracy());
+    let words = front(&exported);
+    assert!(words.contains("type: \"zalando-datasets/fashion_mnist\"") && words.contains("0.9900"));
 }
 
 #[test]

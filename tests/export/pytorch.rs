@@ -89,7 +89,7 @@ fn the_module_has_every_layer_of_the_network() {
         );
         assert!(
             source.contains("\nTEMPERATURE = 1.25\n")
-                && source.matches(" / TEMPERATURE\n").count() == 1,
+                && source.matches(" / self.temperature\n").count() == 1,
             "{source}"
         );
     }

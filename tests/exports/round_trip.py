@@ -33,6 +33,7 @@ import safetensors
 import safetensors.torch
 import torch
 import tract
+from huggingface_hub import ModelCard
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 INKLING, RUST, NETRON, WORK, OLD_PYTHON, WEB, TFLITE_PYTHON = sys.argv[1], *map(Path, sys.argv[2:8])
@@ -210,8 +211,16 @@ def check(name, activation):
     near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1, pictures=pictures[:FEW]), wanted[:FEW], name)
     module = module_of(folder)
     net = module.load()
+    few = module.preprocess(pictures[:FEW])
     with torch.no_grad():
         near("PyTorch", net(module.preprocess(pictures)).softmax(1).numpy(), wanted, name)
+        near("TorchScript", torch.jit.script(net)(few).softmax(1).numpy(), wanted[:FEW], name)
+        near("torch.export", torch.export.export(net, (few,)).module()(few).softmax(1).numpy(), wanted[:FEW], name)
+    card = ModelCard.load(folder / "README.md").data
+    [result] = card.eval_results
+    assert (card.license, card.library_name, card.pipeline_tag) == ("unknown", "inkling", "image-classification"), card
+    assert (result.task_type, result.dataset_name, result.dataset_split, result.metric_type) == ("image-classification", "data", "test", "accuracy"), result
+    assert abs(result.metric_value - right) < 1e-4, result
     stored = safetensors.torch.load_file(folder / "model.safetensors")
     # What distinguishes digits from other drawings is Inkling's own.
     state = {key: value for key, value in stored.items() if not key.startswith("digit_detector.")}

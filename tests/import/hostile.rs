@@ -356,8 +356,13 @@ fn deep_nests_cost_nothing() {
 
 #[test]
 fn other_files_are_called_what_they_are() {
-    let cases: [(&[u8], &str); 6] = [
-        (b"\x80\x02\x8a\x0alF\xf9 old torch", "before 1.6"),
+    let cases: [(&[u8], &str); 8] = [
+        (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 old torch", "before 1.6"),
+        (
+            b"\x80\x04\x95\x25\0\0\0\0\0\0\0\x8c\x27sklearn.neural_network._multilayer_perceptron\x94",
+            "scikit-learn",
+        ),
+        (b"\x80\x04\x95\x04\0\0\0\0\0\0\0}\x94.", "a pickle of Python"),
         (b"\x89PNG\r\n\x1a\n", "image"),
         (b"\x89HDF\r\n\x1a\n", "Keras"),
         (b"", "neither"),

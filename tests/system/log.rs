@@ -117,6 +117,6 @@ fn a_thread_panics() {
     let Some(folder) = std::env::var_os(LOG_FOLDER) else {
         return;
     };
-    inkling::system::log::start(Path::new(&folder));
+    inkling::system::log::start(Path::new(&folder), None);
     panic!("on \"purpose\"");
 }

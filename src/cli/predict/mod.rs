@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut failed = false;
     let mut report = |problem: &Problem| {
         failed = true;
-        progress.note(&problem.to_string());
+        progress.warn(&problem.to_string());
     };
     for input in &arguments.inputs {
         let sources = if is_standard_input(input) {

@@ -9,7 +9,7 @@ use super::engine::{data_folders, settings};
 use super::failure::Failure;
 use super::interrupt::{self, Request};
 use super::machines::Machines;
-use super::output::{Output, note};
+use super::output::{Output, note, warn};
 use super::{devices, train};
 use crate::problem::Explain;
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
@@ -191,7 +191,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
         return report::tested(*trial, tested, &sweep.definition().base.data, output);
     }
     let Some(best) = sweep.best() else {
-        note("No trial trained to its end, so there are no best settings to test.");
+        warn("No trial trained to its end, so there are no best settings to test.");
         return Ok(());
     };
     let (number, config) = (
@@ -250,7 +250,10 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
         .map(|text| SettingRange::parse(text))
         .collect::<Result<Vec<_>, _>>()
         .map_err(wrong)?;
-    for range in file.settings().map_err(wrong)?.into_iter().chain(given) {
+    let from_file = file.settings().map_err(wrong)?;
+    SettingRange::check_once(&from_file).map_err(wrong)?;
+    SettingRange::check_once(&given).map_err(wrong)?;
+    for range in from_file.into_iter().chain(given) {
         definition.set(range).map_err(wrong)?;
     }
     let absolute =

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::output::{Output, Progress, clock, note, quoted};
+use crate::cli::output::{Output, Progress, clock, note, quoted, warn};
 use crate::cli::settings::train_command;
 use crate::problem::Message;
 use crate::progress::Cancelled;
@@ -214,7 +214,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
         output.text(&format!("  {command}"))?;
     }
     if !is_complete {
-        note(&format!(
+        warn(&format!(
             "Interrupted after {}. To resume: inkling sweep --resume {}",
             count(ranked.len() as u64, "trial"),
             quoted(sweep.folder())

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use self::watch::{RunEnd, Start};
-use super::arguments::choice;
+use super::arguments::{choice, path_or_run};
 use super::engine::{Engine, data_folders, settings};
 use super::failure::Failure;
 use super::machines::Machines;
@@ -56,8 +56,9 @@ pub struct Arguments {
     /// --resume as before]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(WeightFormat::ALL, WeightFormat::name))]
     weights: Option<WeightFormat>,
-    /// Train the run in DIR again, and say whether its weights come out the same
-    #[arg(long, value_name = "DIR", conflicts_with_all = of_a_new_run(), conflicts_with_all = ["resume", "repeats"])]
+    /// Train a run again, by its folder or title, or latest, and say whether its weights come out the
+    /// same
+    #[arg(long, value_name = "RUN", conflicts_with_all = of_a_new_run(), conflicts_with_all = ["resume", "repeats"])]
     reproduce: Option<PathBuf>,
     #[arg(
         long,
@@ -101,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let first = arguments
         .reproduce
         .as_deref()
-        .map(crate::runs::load)
+        .map(|run| Ok::<_, Failure>(crate::runs::load(&path_or_run(run)?)?))
         .transpose()?;
     let (config, from) = match &arguments.resume {
         None if let Some(first) = &first => (

@@ -197,7 +197,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     if summary.test.is_some()
         && let Some(note) = harder_data_note(&summary.config.data)
     {
-        output.text(&note)?;
+        output.hint(&note)?;
     }
     saved(summary, output)
 }
@@ -206,7 +206,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
 pub fn saved(summary: &RunSummary, output: &mut Output) -> Result<(), Failure> {
     let path = &summary.model_path;
     output.text(&format!("Model saved as {}", visible::path(path)))?;
-    output.text(&format!(
+    output.hint(&format!(
         "Try it on an image of {}: inkling predict --model {} drawing.png",
         summary.plan.classes.one(),
         quoted(path)

@@ -19,7 +19,7 @@ use crate::runs::Checkpoints;
 use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, create_folder};
 use crate::system::threads;
-use crate::text::format::grouped;
+use crate::text::format::{grouped, name_time};
 use crate::text::visible;
 
 #[derive(Debug)]
@@ -163,7 +163,7 @@ pub fn train(
                 kept: Err(problem), ..
             }) if !complained => {
                 complained = true;
-                progress.note(&Message::checkpoint_not_kept(&problem).to_string());
+                progress.warn(&Message::checkpoint_not_kept(&problem).to_string());
             }
             Update::Event(Event::Checkpoint { kept: Ok(()), .. }) => complained = false,
             Update::Event(Event::NotSaved {
@@ -177,7 +177,7 @@ pub fn train(
                         .and(checkpoints.as_deref())
                         .map(|folder| folder.display().to_string()),
                 })?;
-                progress.note(&Message::run_not_saved(&problem, checkpoint).to_string());
+                progress.warn(&Message::run_not_saved(&problem, checkpoint).to_string());
                 unsaved.instruct(
                     engine,
                     config,
@@ -195,7 +195,7 @@ pub fn train(
                     temporary: rescue.temporary,
                     model_alone: rescue.model_alone,
                 })?;
-                progress.note(&Message::rescued(&problem, &rescue).to_string());
+                progress.warn(&Message::rescued(&problem, &rescue).to_string());
             }
             // Other events are irrelevant here.
             Update::Event(_) => {}
@@ -260,7 +260,7 @@ fn logged(
 /// What was written; a failure is said, and the run goes on without curves for `TensorBoard`.
 fn noted<T>(written: Result<T, WriteError>, progress: &Progress) -> Option<T> {
     let say =
-        |error: &WriteError| progress.note(&Message::tensorboard_not_written(error).to_string());
+        |error: &WriteError| progress.warn(&Message::tensorboard_not_written(error).to_string());
     written.inspect_err(say).ok()
 }
 
@@ -314,9 +314,9 @@ impl Unsaved {
         }
         if self.reads_folders {
             progress
-                .note("To save it in another folder, type the path of the folder and press Enter.");
+                .warn("To save it in another folder, type the path of the folder and press Enter.");
         }
-        progress.note(&match checkpoint {
+        progress.warn(&match checkpoint {
             Some((folder, position)) => {
                 let then = if position.epochs >= config.epochs {
                     "saves it".to_owned()
@@ -479,7 +479,7 @@ impl Log {
     }
 }
 
-/// Such as `2026-11-23 14-03-11 speedrun 4711`: when the run began, in local time, and in which
+/// Such as `2026-11-23_14-03-11_speedrun_4711`: when the run began, in local time, and in which
 /// process. Without that it has the name of its checkpoints.
 fn run_name(config: &RunConfig, checkpoints: &Path) -> String {
     let name = checkpoints
@@ -487,15 +487,9 @@ fn run_name(config: &RunConfig, checkpoints: &Path) -> String {
         .map_or_else(|| "run".into(), |name| name.to_string_lossy());
     let began = || {
         let (nanoseconds, process) = name.split_once('-')?;
-        let time = jiff::Timestamp::from_nanosecond(nanoseconds.parse().ok()?)
-            .ok()?
-            .to_zoned(jiff::tz::TimeZone::system());
+        let time = jiff::Timestamp::from_nanosecond(nanoseconds.parse().ok()?).ok()?;
         let process: u32 = process.parse().ok()?;
-        Some(format!(
-            "{} {} {process}",
-            time.strftime("%Y-%m-%d %H-%M-%S"),
-            config.model
-        ))
+        Some(format!("{}_{}_{process}", name_time(time), config.model))
     };
     began().unwrap_or_else(|| name.into_owned())
 }

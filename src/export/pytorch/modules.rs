@@ -17,7 +17,9 @@ pub fn modules(class: &str, about: Option<&str>, layers: &[Layer]) -> String {
     };
     let mut module = Module::of('x', 'x');
     writer.write(&steps, "", &mut module);
-    let source = module.source(about, " / TEMPERATURE");
+    // TorchScript knows attributes, and no global variables.
+    module.init.push("self.temperature = TEMPERATURE".into());
+    let source = module.source(about, " / self.temperature");
     writer.add_class(class, source);
     let classes = writer.classes.iter();
     let sources = classes.map(|(name, source)| format!("class {name}(nn.Module):\n{source}"));
@@ -216,7 +218,7 @@ impl Writer {
             Layer::Attention { heads, .. } => {
                 let mixed = module.variable;
                 module.forward.extend([
-                    format!("q, k, v = {x}.unflatten(2, (3, {heads}, -1)).permute(2, 0, 3, 1, 4)"),
+                    format!("q, k, v = {x}.unflatten(2, (3, {heads}, -1)).permute(2, 0, 3, 1, 4).unbind(0)"),
                     format!("{mixed} = F.scaled_dot_product_attention(q, k, v)"),
                 ]);
                 format!("{mixed}.transpose(1, 2).flatten(2)")

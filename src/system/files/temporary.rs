@@ -15,6 +15,7 @@ use tempfile::{Builder, NamedTempFile};
 use super::group::undo;
 use super::read::{open_regular, read_limited, require_regular};
 use super::write::{create_folder, folder_of, sync_folder, write_whole};
+use crate::system::WriteError;
 
 const PREFIX: &str = ".inkling-";
 /// Random letters and digits after it.
@@ -23,6 +24,9 @@ const RANDOM_LENGTH: usize = 6;
 pub const LOCK_SUFFIX: &str = ".lock";
 /// How often another name is tried when a new file was taken for a leftover before it was locked.
 const ATTEMPTS: usize = 16;
+
+/// The most names with a number that are tried for a folder.
+const MAX_ALIKE: u32 = 10_000;
 
 /// A new, locked file in `folder`, deleted when dropped, with the rights (less the umask) that any
 /// new file gets.
@@ -128,6 +132,35 @@ impl TemporaryFolder {
         self.kept = true;
         sync_folder(folder_of(target));
         Ok(())
+    }
+
+    /// Renames it to the first of `name`, `name_2`, `name_3` … in `root` that is free, and gives that.
+    /// Each is told to `trying` before.
+    pub fn move_into(
+        mut self,
+        root: &Path,
+        name: &str,
+        mut trying: impl FnMut(&Path),
+    ) -> Result<PathBuf, WriteError> {
+        let mut number = 1;
+        loop {
+            let folder = root.join(if number == 1 {
+                name.to_owned()
+            } else {
+                format!("{name}_{number}")
+            });
+            trying(&folder);
+            match self.move_to(&folder) {
+                Ok(()) => return Ok(folder),
+                // Taken, perhaps this moment, by another process.
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && number < MAX_ALIKE =>
+                {
+                    number += 1;
+                }
+                Err(error) => return Err(WriteError::new(&folder, &error)),
+            }
+        }
     }
 
     /// Puts it in the place of the folder `target`, beside it, if there is one. At every moment the

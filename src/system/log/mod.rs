@@ -15,7 +15,7 @@ use std::sync::Mutex;
 
 use jiff::Timestamp;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Subscriber};
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
@@ -35,10 +35,17 @@ pub use shareable::{Names, shareable};
 const STDERR: &str = "warn,winit=error";
 const FILE: &str = "warn,winit=error,inkling=info";
 
-/// Starts logging, with the file in `folder`, and has panics logged as well. Nothing is created
-/// before there is something to write.
-pub fn start(folder: &Path) {
-    let to_stderr = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(STDERR));
+/// Starts logging, with the file in `folder`, and has panics logged as well. Standard error gets
+/// what is at least this important, if that is said. Nothing is created before there is something
+/// to write.
+pub fn start(folder: &Path, to_stderr: Option<Level>) {
+    let to_stderr = to_stderr.map_or_else(
+        || EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(STDERR)),
+        |level| {
+            let others = level.min(Level::WARN);
+            EnvFilter::new(format!("{others},winit=error,inkling={level}"))
+        },
+    );
     let to_stderr = layer()
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())

@@ -7,7 +7,7 @@ use eframe::egui::{Align, Button, Layout, Response, TextEdit, Ui, vec2};
 use crate::problem::Explain;
 use crate::run_config::{Kind, Setting};
 use crate::sweep::{Asha, Definition, SamplerKind, SweepCard, SweepEntry};
-use crate::text::format::{count, percent};
+use crate::text::format::{NAME_TIME, count, percent};
 use crate::text::visible;
 use crate::window::shell::shortcuts;
 use crate::window::{
@@ -342,8 +342,8 @@ fn when(entry: &SweepEntry) -> String {
     let name = entry.folder.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
     let begun = name
-        .get(..17)
-        .and_then(|time| jiff::civil::DateTime::strptime("%Y-%m-%d-%H%M%S", time).ok());
+        .get(..19)
+        .and_then(|time| jiff::civil::DateTime::strptime(NAME_TIME, time).ok());
     begun.map_or_else(
         || visible::label(&name),
         |time| time.strftime("%-d %b %Y, %H:%M").to_string(),
