@@ -74,6 +74,24 @@ fn read_paths(data: &DataSpec) -> impl Iterator<Item = &Path> {
     })
 }
 
+/// A data set, and where it is searched for.
+#[derive(Debug, clap::Args)]
+struct Input {
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
+    /// emnist-letters, a path, or several joined with +
+    #[arg(value_name = "DATA")]
+    data: DataSpec,
+    /// Folder to search for data sets before the usual ones
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl Input {
+    fn folders(&self) -> Result<Vec<PathBuf>, DataError> {
+        data_folders(self.data_dir.clone(), &Paths::find())
+    }
+}
+
 /// The options of `inkling data list`.
 #[derive(Debug, clap::Args)]
 pub struct List {
@@ -264,13 +282,8 @@ fn run_fetch(fetch: &Fetch) -> Result<(), Failure> {
 /// The options of `inkling data check`.
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
-    /// emnist-letters, a path, or several joined with +
-    #[arg(value_name = "DATA")]
-    data: DataSpec,
-    /// Folder to search for data sets before the usual ones
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    input: Input,
     /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
@@ -307,17 +320,17 @@ pub struct Place {
 }
 
 fn run_check(check: Check) -> Result<(), Failure> {
-    let folders = data_folders(check.data_dir, &Paths::find())?;
+    let folders = check.input.folders()?;
     let progress = Progress::new();
-    let set = loaded(&check.data, &folders, &progress)?;
+    let set = loaded(&check.input.data, &folders, &progress)?;
     drop(progress);
     let overview = Overview::of(&set);
     let mut output = Output::new(check.json);
-    output.json(&found(&check.data, &set.classes, &overview))?;
+    output.json(&found(&check.input.data, &set.classes, &overview))?;
     if output.is_json() {
         return Ok(());
     }
-    output.text(&check.data.label())?;
+    output.text(&check.input.data.label())?;
     let classes = &set.classes;
     // Columns are as wide as their names.
     let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
@@ -390,10 +403,8 @@ const COLUMNS: usize = 20;
 /// The options of `inkling data show`.
 #[derive(Debug, clap::Args)]
 pub struct Show {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
-    /// emnist-letters, a path, or several joined with +
-    #[arg(value_name = "DATA")]
-    data: DataSpec,
+    #[command(flatten)]
+    input: Input,
     /// PNG file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -406,9 +417,6 @@ pub struct Show {
     /// Augment the images as training would
     #[arg(long, value_name = "NAME", default_value = "off", ignore_case = true, value_parser = choice(Augmentation::ALL, Augmentation::name))]
     augmentation: Augmentation,
-    /// Folder to search for data sets before the usual ones
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
     /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
@@ -424,11 +432,11 @@ pub struct Sheet {
 }
 
 fn run_show(show: Show) -> Result<(), Failure> {
-    let read: Vec<&Path> = read_paths(&show.data).collect();
+    let read: Vec<&Path> = read_paths(&show.input.data).collect();
     check_file(&show.out, show.force, &read)?;
-    let folders = data_folders(show.data_dir, &Paths::find())?;
+    let folders = show.input.folders()?;
     let progress = Progress::new();
-    let mut set = loaded(&show.data, &folders, &progress)?;
+    let mut set = loaded(&show.input.data, &folders, &progress)?;
     drop(progress);
     if let Some(mut augmenter) = Augmenter::new(show.augmentation) {
         for (index, pixels) in (0..).zip(set.train.images.chunks_exact_mut(PIXELS)) {
@@ -446,7 +454,7 @@ fn run_show(show: Show) -> Result<(), Failure> {
     let mut output = Output::new(show.json);
     let sheet = Sheet {
         path: show.out.display().to_string(),
-        data: show.data.to_string(),
+        data: show.input.data.to_string(),
         train_images: set.train.len(),
         test_images: set.test.len(),
     };
@@ -455,17 +463,15 @@ fn run_show(show: Show) -> Result<(), Failure> {
         "Wrote {}: up to {COLUMNS} training images per {} from {}.",
         visible::path(&show.out),
         set.classes.noun(),
-        show.data.label()
+        show.input.data.label()
     ))
 }
 
 /// The options of `inkling data export`.
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
-    /// emnist-letters, a path, or several joined with +
-    #[arg(value_name = "DATA")]
-    data: DataSpec,
+    #[command(flatten)]
+    input: Input,
     /// png: class folders of images; idx: the files of MNIST's format; csv: tables; ink: strokes,
     /// of drawings only
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(SetFormat::ALL, SetFormat::name))]
@@ -476,9 +482,6 @@ pub struct Export {
     /// Replace what is there
     #[arg(long)]
     force: bool,
-    /// Folder to search for data sets before the usual ones
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
     /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
@@ -494,14 +497,14 @@ pub struct Exported {
 }
 
 fn run_export(export: Export) -> Result<(), Failure> {
-    let folders = data_folders(export.data_dir, &Paths::find())?;
+    let folders = export.input.folders()?;
     let mine = MyDigits::in_folders(&folders);
     let read: Vec<&Path> = std::iter::once(mine.path())
-        .chain(read_paths(&export.data))
+        .chain(read_paths(&export.input.data))
         .collect();
-    let is_mine = export.data == DataSpec::single(DataSource::Mine);
+    let is_mine = export.input.data == DataSpec::single(DataSource::Mine);
     let images = if export.format == SetFormat::Ink {
-        let drawings = match export.data.sources() {
+        let drawings = match export.input.data.sources() {
             [DataSource::Mine] => mine.read()?.drawings,
             [DataSource::Path(path)] if path.is_file() => labelled_drawings(path)?,
             _ => {
@@ -526,7 +529,7 @@ fn run_export(export: Export) -> Result<(), Failure> {
         let set = if is_mine {
             DataSet::of_digits(mine.split()?)
         } else {
-            loaded(&export.data, &folders, &progress)?
+            loaded(&export.input.data, &folders, &progress)?
         };
         export_set(
             &set,
@@ -544,7 +547,7 @@ fn run_export(export: Export) -> Result<(), Failure> {
     let mut output = Output::new(export.json);
     let exported = Exported {
         path: export.out.display().to_string(),
-        data: export.data.to_string(),
+        data: export.input.data.to_string(),
         format: export.format,
         images,
     };
@@ -558,6 +561,6 @@ fn run_export(export: Export) -> Result<(), Failure> {
         "Wrote {}: {} {what} of {}.",
         visible::path(&export.out),
         grouped(images as u64),
-        export.data.label()
+        export.input.data.label()
     ))
 }

@@ -1,21 +1,18 @@
 //! `inkling find-lr`: searches for a good learning rate and prints the command that trains with it.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
-use super::output::{Output, Progress, quoted};
-use super::settings::Settings;
+use super::output::{Output, Progress};
+use super::settings::{Settings, train_command};
 use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::protocol::{EngineError, Event, Job, JobResult};
 use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
-use crate::run_config::{RunConfig, Setting};
-use crate::text::format::plain;
+use crate::run_config::RunConfig;
 use crate::text::table::{self, Line, Section};
 
 /// Steps between two lines of the table: three lines for each power of ten.
@@ -60,7 +57,8 @@ pub enum JsonLine<'a> {
 /// Searches and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let config = arguments.settings.checked_config()?;
-    let engine = Engine::start(config.device, arguments.settings.data_dir)?;
+    let data_dir = arguments.settings.data_dir;
+    let engine = Engine::start(config.device, data_dir.clone())?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let (search, finding) = follow(&engine, &config, &mut output)?;
@@ -79,7 +77,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match found {
         Some(suggestion) => output.text(&format!(
             "Train with it: {}",
-            command(suggestion.rate, std::env::args().skip(1))
+            train_command(
+                &RunConfig {
+                    learning_rate: suggestion.rate,
+                    ..config
+                },
+                data_dir.as_deref()
+            )
         )),
         None => Err(Failure::Reported),
     }
@@ -155,31 +159,4 @@ fn section(points: &[RatePoint]) -> Section {
         ["learning rate", "loss", "smoothed"],
         shown.map(line).collect(),
     )
-}
-
-/// The command that trains with the options that this one was given, and with this learning rate.
-fn command(rate: f64, arguments: impl Iterator<Item = String>) -> String {
-    let mut words = vec!["inkling".to_owned(), "train".to_owned()];
-    let is_rate = |name: &str| Setting::parse(name) == Ok(Setting::LearningRate);
-    let of_output = |argument: &str| {
-        ["--json", "--quiet", "--verbose", "-q"].contains(&argument)
-            || argument.len() > 1 && argument.trim_end_matches('v') == "-"
-    };
-    let mut given = arguments
-        .skip_while(|argument| argument != "find-lr")
-        .skip(1);
-    while let Some(argument) = given.next() {
-        let name = argument
-            .split_once('=')
-            .map_or(&*argument, |(name, _)| name);
-        if name.strip_prefix("--").is_some_and(is_rate) {
-            if name == argument {
-                given.next();
-            }
-        } else if !of_output(&argument) {
-            words.push(quoted(Path::new(&argument)));
-        }
-    }
-    words.extend([format!("--{}", Setting::LearningRate), plain(rate)]);
-    words.join(" ")
 }

@@ -16,7 +16,7 @@ use crate::self_test::{Report, run as self_test, sections};
 use crate::settings::Settings;
 use crate::system::log::Names;
 use crate::system::paths::Paths;
-use crate::text::format::{joined, memory, percent};
+use crate::text::format::{joined, memory, percent, widest};
 use crate::text::table;
 
 /// The time between two lines of `--watch`.
@@ -81,11 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     if !output.is_json() {
         let lines = lines(&hardware);
-        let width = lines
-            .iter()
-            .map(|line| line.label.chars().count())
-            .max()
-            .unwrap_or_default();
+        let width = widest(lines.iter().map(|line| &line.label));
         for line in lines {
             output.text(&format!(
                 "{:<width$}  {}\n{:width$}  {}",

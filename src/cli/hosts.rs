@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::records::{BundleId, KEPT_DAYS, ReceivedBundle};
 use crate::settings::Settings;
 use crate::system::paths::Paths;
-use crate::text::format::file_size;
+use crate::text::format::{file_size, widest};
 
 /// Digits of a name that are shown: enough to tell a few from each other.
 const SHOWN_DIGITS: usize = 12;
@@ -125,11 +125,7 @@ fn run_list(list: &List) -> Result<(), Failure> {
         }
     }
     let mut output = Output::new(list.json);
-    let width = listed
-        .iter()
-        .map(|listed| listed.host.chars().count())
-        .max()
-        .unwrap_or_default();
+    let width = widest(listed.iter().map(|listed| &listed.host));
     for machine in &listed {
         output.json_or(machine, || {
             let may = if machine.my_digits {
@@ -173,11 +169,7 @@ fn run_received(received: &Received) -> Result<(), Failure> {
     if bundles.is_empty() {
         return output.text("Nothing is there that was sent from another machine.");
     }
-    let width = bundles
-        .iter()
-        .map(|bundle| bundle.what.chars().count())
-        .max()
-        .unwrap_or_default();
+    let width = widest(bundles.iter().map(|bundle| &bundle.what));
     for ReceivedBundle {
         id,
         what,

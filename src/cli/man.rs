@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::output::Output;
 use crate::device::FOLDER_VARIABLE as CUDA_FOLDER;
 use crate::system::files::write_whole;
+use crate::text::format::widest;
 use crate::text::visible;
 
 /// The options of `inkling man`.
@@ -196,11 +197,7 @@ const RUNS: &str =
 
 /// What follows the list of commands in `inkling --help`.
 pub fn after_help() -> String {
-    let width = ENVIRONMENT
-        .iter()
-        .map(|(name, _)| name.len())
-        .max()
-        .unwrap_or_default();
+    let width = widest(ENVIRONMENT.map(|(name, _)| name));
     let variables = ENVIRONMENT
         .map(|(name, text)| format!("  {name:width$}  {text}"))
         .join("\n");

@@ -1,6 +1,5 @@
 //! Standard output and standard error: JSON or text, progress and notes.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,6 +11,7 @@ use serde::Serialize;
 use tracing::Level;
 
 use super::failure::Failure;
+use crate::system::files::open_regular;
 use crate::text::visible;
 
 /// How much is said besides results and errors.
@@ -127,7 +127,7 @@ impl Output {
 
     /// Prints the content of a file.
     pub fn file(&mut self, path: &Path) -> Result<(), Failure> {
-        self.write(|out| io::copy(&mut File::open(path)?, out).map(drop))
+        self.write(|out| io::copy(&mut open_regular(path)?, out).map(drop))
     }
 
     fn line(&mut self, line: &str) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use crate::records::{Accuracy, Annotation};
 use crate::run_config::{DataSpec, ModelKind};
 use crate::runs::{LATEST, RunEntry, Store, is_reserved, named, same_title};
 use crate::system::paths::Paths;
-use crate::text::format::{count, duration, grouped, joined, local_time};
+use crate::text::format::{count, duration, grouped, joined, local_time, widest};
 use crate::text::table::{self, Line, Section};
 use crate::text::visible;
 
@@ -257,11 +257,7 @@ fn run_show(store: &Store, show: &Show) -> Result<(), Failure> {
         facts.push(("Tags", joined(&entry.annotation.tags, ", ")));
     }
     facts.push(("Model", run.model_path.display().to_string()));
-    let width = facts
-        .iter()
-        .map(|(name, _)| name.len())
-        .max()
-        .unwrap_or_default();
+    let width = widest(facts.iter().map(|(name, _)| name));
     output.text(&entry.title)?;
     for (name, value) in facts {
         output.text(&format!("{name:<width$}  {value}"))?;

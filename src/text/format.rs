@@ -159,6 +159,12 @@ pub fn name_time(moment: jiff::Timestamp) -> String {
     local.strftime(NAME_TIME).to_string()
 }
 
+/// The characters of the longest of these, which is how wide their column is.
+pub fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
+    let widths = texts.into_iter().map(|text| text.as_ref().chars().count());
+    widths.max().unwrap_or_default()
+}
+
 /// A count with its unit: `1 epoch`, `12,000 epochs`.
 pub fn count(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

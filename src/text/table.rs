@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::format::capitalised;
+use super::format::{capitalised, widest};
 
 /// Where the text below a table is wrapped.
 const WIDTH: usize = 96;
@@ -123,17 +123,8 @@ pub fn text(sections: &[Section]) -> String {
                 .collect::<Vec<_>>()
         });
         let table: Vec<_> = std::iter::once(heading).chain(lines).collect();
-        let width = |column: usize| {
-            table
-                .iter()
-                .filter_map(|cells| cells.get(column))
-                .map(|cell| cell.chars().count())
-                .max()
-        };
-        let widths: Vec<usize> = columns
-            .clone()
-            .map(|column| width(column).unwrap_or_default())
-            .collect();
+        let width = |column: usize| widest(table.iter().filter_map(|cells| cells.get(column)));
+        let widths: Vec<usize> = columns.clone().map(width).collect();
         for cells in &table {
             let mut line = String::new();
             for (column, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
@@ -145,6 +136,9 @@ pub fn text(sections: &[Section]) -> String {
                 };
             }
             let _ = writeln!(text, "{}", line.trim_end());
+        }
+        if section.about.is_empty() {
+            continue;
         }
         for line in wrapped(&format!("{}.", capitalised(&section.about))) {
             let _ = writeln!(text, "  {line}");

@@ -72,7 +72,7 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
     let output = sweep(&home, "--sampler random --pruner none");
     exits(&output, 0);
     let said = stdout(&output);
-    let head: Vec<&str> = said.lines().next().unwrap().split_whitespace().collect();
+    let head: Vec<&str> = said.lines().nth(1).unwrap().split_whitespace().collect();
     assert_eq!(
         head,
         [
@@ -84,7 +84,7 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
             "batch-size"
         ]
     );
-    let best: Vec<&str> = said.lines().nth(1).unwrap().split_whitespace().collect();
+    let best: Vec<&str> = said.lines().nth(2).unwrap().split_whitespace().collect();
     let command = said.lines().last().unwrap().trim();
     let said = stderr(&output);
     let of_trials = said.lines().filter(|line| line.starts_with("Trial "));

@@ -1,6 +1,6 @@
 //! How much is said besides results and errors: `--quiet` and `--verbose`.
 
-use super::{exits, fails, home_with_set, objects, prints, run, says, stderr, stdout, succeed};
+use super::{fails, home_with_set, objects, prints, says, stderr, stdout, succeed};
 
 const TRAIN: &str = "train --network linear --data set --epochs 1";
 
@@ -43,22 +43,4 @@ fn verbose_prints_the_log() {
     let mut program = super::inkling(home.path());
     let program = program.args(["-q", "runs", "list"]).env("RUST_LOG", "info");
     assert_eq!(stderr(&program.output().unwrap()), "");
-}
-
-#[test]
-fn the_command_that_is_recommended_has_no_options_of_what_is_printed() {
-    let home = home_with_set(1200, 100);
-    for before in ["-q", "-v", "-vv"] {
-        let output = run(
-            &home,
-            &format!("{before} find-lr --data set --preset quick {before}"),
-        );
-        exits(&output, 0);
-        let said = stdout(&output);
-        let command = said.lines().last().unwrap();
-        assert!(
-            command.contains("inkling train --data set --preset quick --learning-rate "),
-            "{command}"
-        );
-    }
 }

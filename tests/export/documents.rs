@@ -210,7 +210,7 @@ fn the_card_begins_with_what_hugging_face_reads() {
     exported.run.as_mut().unwrap().test = Some(tested_on(&exported.file.card.data));
     let words = front(&exported);
     assert!(
-        !words.contains("x: [") && words.contains("      name: \"x---y-----z\"\n"),
+        !words.contains("x: [") && words.contains("      name: \"x---y--n----nz\"\n"),
         "{words}"
     );
     // Of an imported model, what is known.

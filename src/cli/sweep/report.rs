@@ -18,6 +18,7 @@ use crate::sweep::{
     TrialEpoch, Value, importance,
 };
 use crate::text::format::{count, duration, joined, percent};
+use crate::text::table::{self, Line, Section};
 
 /// Trials in the table; the rest is in the journal.
 const TABLE_LINES: usize = 50;
@@ -259,14 +260,11 @@ const fn outcome(trial: &Trial) -> TrialOutcome {
     }
 }
 
-/// The trials, the best first, with aligned columns.
+/// The trials, the best first.
 fn table(ranked: &[&Trial], names: &[&str]) -> String {
-    let head = ["trial", "validation", "epochs", "time"]
-        .into_iter()
-        .chain(names.iter().copied())
-        .chain([""]);
-    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
-    for trial in ranked.iter().take(TABLE_LINES) {
+    let figures = ["trial", "validation", "epochs", "time"];
+    let columns = figures.iter().chain(names).chain(&[""]).copied();
+    let line = |trial: &&Trial| {
         let accuracy = trial
             .accuracy()
             .map_or_else(|| "–".to_owned(), |accuracy| percent(accuracy, 2));
@@ -282,27 +280,15 @@ fn table(ranked: &[&Trial], names: &[&str]) -> String {
             Some(Outcome::Completed) | None => "",
         };
         let values = trial.values.iter().map(ToString::to_string);
-        let row = figures.into_iter().chain(values).chain([remark.to_owned()]);
-        rows.push(row.collect());
-    }
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or_default()
+        Line::of(figures.into_iter().chain(values).chain([remark.to_owned()]))
     };
-    let widths: Vec<usize> = (0..names.len() + 5).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths);
-        let cells = cells.map(|(cell, &width)| format!("{cell:>width$}"));
-        joined(cells, "  ").trim_end().to_owned()
+    let lines = ranked.iter().take(TABLE_LINES).map(line).collect();
+    let about = match ranked.len().saturating_sub(TABLE_LINES) {
+        0 => String::new(),
+        more => format!("and {more} more"),
     };
-    let mut lines: Vec<String> = rows.iter().map(line).collect();
-    if ranked.len() > TABLE_LINES {
-        lines.push(format!("and {} more", ranked.len() - TABLE_LINES));
-    }
-    lines.join("\n")
+    let section = Section::plain("Trials", about, columns, lines);
+    table::text(&[section]).trim().to_owned()
 }
 
 /// Goes on to the end of the sweep, or until Ctrl-C.
