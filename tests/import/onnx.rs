@@ -11,6 +11,7 @@ use inkling::nn::onnx::proto::{
     StringStringEntryProto, TensorProto, TensorShapeProto, TensorTypeProto, TypeProto,
     ValueInfoProto, attribute_type, data_type,
 };
+use inkling::nn::onnx::wire::put;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{
     Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, WeightFormat,
@@ -458,13 +459,6 @@ fn a_network_that_is_named_is_not_taken_if_the_file_has_another() {
     }
     let imported = import(&accepted(path)).unwrap();
     assert_eq!(imported.file.card.model, ModelKind::Onnx);
-}
-
-/// Adds a field with these bytes to a message.
-fn put(message: &mut Vec<u8>, tag: u32, content: &[u8]) {
-    prost::encoding::encode_key(tag, prost::encoding::WireType::LengthDelimited, message);
-    prost::encoding::encode_varint(content.len() as u64, message);
-    message.extend_from_slice(content);
 }
 
 /// This tensor with its numbers in another file, as ONNX says it.

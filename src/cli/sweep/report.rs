@@ -145,7 +145,7 @@ pub fn sentence(trial: &Trial, names: &[&str]) -> String {
     );
     let what = match &trial.outcome {
         Some(Outcome::Pruned) => format!("ended early: {after}"),
-        Some(Outcome::Failed { reason }) => format!("failed: {reason}"),
+        Some(Outcome::Failed { reason }) => format!("failed: {}", reason.trim_end_matches('.')),
         Some(Outcome::Completed) | None => after,
     };
     format!(
@@ -365,7 +365,12 @@ impl SweepObserver for SweepPrinter<'_> {
                 _ => None,
             },
         });
-        self.progress.note(&sentence(trial, &self.names));
+        let sentence = sentence(trial, &self.names);
+        if outcome(trial) == TrialOutcome::Failed {
+            self.progress.warn(&sentence);
+        } else {
+            self.progress.note(&sentence);
+        }
     }
 
     fn report(&mut self, status: &Status) -> Result<(), Cancelled> {

@@ -7,12 +7,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use prost::Message;
-use prost::encoding::{WireType, encode_key, encode_varint};
 
 use crate::import::tensors::is_plain_name;
 use crate::nn::MAX_FILE_BYTES;
 use crate::nn::onnx::proto::{StringStringEntryProto, data_type};
-use crate::nn::onnx::wire::{Fields, Value, varints};
+use crate::nn::onnx::wire::{Fields, Value, put, varints};
 use crate::system::files::{folder_of, read_limited};
 use crate::text::visible;
 
@@ -63,12 +62,6 @@ fn rewritten(message: &[u8], changed: u32, change: Change<'_>) -> Result<Vec<u8>
         }
     }
     Ok(whole)
-}
-
-fn put(message: &mut Vec<u8>, tag: u32, content: &[u8]) {
-    encode_key(tag, WireType::LengthDelimited, message);
-    encode_varint(content.len() as u64, message);
-    message.extend_from_slice(content);
 }
 
 /// The files beside an ONNX file that its tensors are in.

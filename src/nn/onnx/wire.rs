@@ -1,7 +1,7 @@
 //! The wire format of protocol buffers, read without copying: a message is the list of its fields.
 //! Whatever a file claims, nothing is allocated for it here.
 
-use prost::encoding::{WireType, decode_key, decode_varint};
+use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
 /// What is said of a constant whose numbers are in a file beside it.
 pub const EXTERNAL_DATA: &str =
@@ -79,6 +79,13 @@ impl<'a> Iterator for Fields<'a> {
         }
         Some(field)
     }
+}
+
+/// Adds a field with these bytes to a message.
+pub fn put(message: &mut Vec<u8>, tag: u32, content: &[u8]) {
+    encode_key(tag, WireType::LengthDelimited, message);
+    encode_varint(content.len() as u64, message);
+    message.extend_from_slice(content);
 }
 
 /// Text of a field.
