@@ -52,9 +52,9 @@ pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(list) => run_list(list),
         Command::Fetch(fetch) => run_fetch(&fetch),
-        Command::Show(show) => run_show(show),
-        Command::Check(check) => run_check(check),
-        Command::Export(export) => run_export(export),
+        Command::Show(show) => run_show(&show),
+        Command::Check(check) => run_check(&check),
+        Command::Export(export) => run_export(&export),
     }
 }
 
@@ -319,7 +319,7 @@ pub struct Place {
     label: u8,
 }
 
-fn run_check(check: Check) -> Result<(), Failure> {
+fn run_check(check: &Check) -> Result<(), Failure> {
     let folders = check.input.folders()?;
     let progress = Progress::new();
     let set = loaded(&check.input.data, &folders, &progress)?;
@@ -431,7 +431,7 @@ pub struct Sheet {
     test_images: usize,
 }
 
-fn run_show(show: Show) -> Result<(), Failure> {
+fn run_show(show: &Show) -> Result<(), Failure> {
     let read: Vec<&Path> = read_paths(&show.input.data).collect();
     check_file(&show.out, show.force, &read)?;
     let folders = show.input.folders()?;
@@ -496,7 +496,7 @@ pub struct Exported {
     images: usize,
 }
 
-fn run_export(export: Export) -> Result<(), Failure> {
+fn run_export(export: &Export) -> Result<(), Failure> {
     let folders = export.input.folders()?;
     let mine = MyDigits::in_folders(&folders);
     let read: Vec<&Path> = std::iter::once(mine.path())
