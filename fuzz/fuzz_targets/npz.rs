@@ -4,13 +4,13 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use inkling::data::NpzSet;
+use inkling::data::ArraySet;
 use inkling::ink::PIXELS;
 use inkling::progress::Unwatched;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(Some(mut arrays)) =
-        NpzSet::of(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzzed"))
+        ArraySet::of_archive(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzzed"))
     else {
         return;
     };

@@ -20,6 +20,7 @@ use crate::data::{
     export_drawings, export_set, find, load,
 };
 use crate::download::{Mirror, Patience, by_hand, download, published_size};
+use crate::infer::StarterCheck;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::problem::Problem;
@@ -299,7 +300,11 @@ pub struct Found {
     train_images: Vec<u64>,
     /// Test images of each class.
     test_images: Vec<u64>,
+    /// What was done to the images besides reading them, a sentence or two for each thing.
+    notes: Vec<String>,
     issues: Vec<FoundIssue>,
+    /// How many of some training images the starter model reads right, if they are digits.
+    starter: Option<StarterCheck>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -323,10 +328,14 @@ fn run_check(check: &Check) -> Result<(), Failure> {
     let folders = check.input.folders()?;
     let progress = Progress::new();
     let set = loaded(&check.input.data, &folders, &progress)?;
+    let starter = StarterCheck::of(&set, &mut |fraction: f32| {
+        progress.show(fraction, "Reading some images");
+        interrupt::check()
+    })?;
     drop(progress);
     let overview = Overview::of(&set);
     let mut output = Output::new(check.json);
-    output.json(&found(&check.input.data, &set.classes, &overview))?;
+    output.json(&found(&check.input.data, &set.classes, &overview, starter))?;
     if output.is_json() {
         return Ok(());
     }
@@ -350,11 +359,21 @@ fn run_check(check: &Check) -> Result<(), Failure> {
             columns(&mut counts.iter().map(u64::to_string))
         ))?;
     }
+    for note in &overview.notes {
+        output.text(note)?;
+    }
     let imbalance = overview.imbalance_sentence(classes);
-    if overview.issues.is_empty() && imbalance.is_none() {
+    // What is inverted has been found already, by its edges.
+    let is_light = |issue: &Issue| issue.kind == IssueKind::LightBackground;
+    let unread = starter
+        .filter(|starter| {
+            starter.transposed > starter.inverted || !overview.issues.iter().any(is_light)
+        })
+        .and_then(|starter| starter.sentence());
+    if overview.issues.is_empty() && imbalance.is_none() && unread.is_none() {
         return output.text("Nothing odd was found.");
     }
-    if let Some(sentence) = imbalance {
+    for sentence in imbalance.into_iter().chain(unread) {
         output.text(&sentence)?;
     }
     for issue in &overview.issues {
@@ -374,7 +393,12 @@ fn run_check(check: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-fn found(data: &DataSpec, classes: &Classes, overview: &Overview) -> Found {
+fn found(
+    data: &DataSpec,
+    classes: &Classes,
+    overview: &Overview,
+    starter: Option<StarterCheck>,
+) -> Found {
     let issue = |issue: &Issue| FoundIssue {
         issue: issue.kind,
         part: issue.part,
@@ -393,7 +417,9 @@ fn found(data: &DataSpec, classes: &Classes, overview: &Overview) -> Found {
         classes: classes.clone().into(),
         train_images: overview.train.clone(),
         test_images: overview.test.clone(),
+        notes: overview.notes.clone(),
         issues: overview.issues.iter().map(issue).collect(),
+        starter,
     }
 }
 

@@ -75,6 +75,8 @@ pub struct DataSet {
     pub test: Split,
     /// What their labels stand for.
     pub classes: Classes,
+    /// What was done to the images besides reading them, a sentence or two for each thing.
+    pub notes: Vec<String>,
 }
 
 impl DataSet {
@@ -91,6 +93,7 @@ impl DataSet {
             train,
             test,
             classes: Classes::numbered(largest)?,
+            notes: Vec::new(),
         })
     }
 
@@ -98,8 +101,7 @@ impl DataSet {
     pub fn of_digits(train: Split) -> Self {
         Self {
             train,
-            test: Split::default(),
-            classes: Classes::Digits,
+            ..Self::default()
         }
     }
 }
@@ -137,6 +139,11 @@ impl ClassLabels {
         self.names.push(label.to_owned());
         self.numbers.insert(label.to_owned(), number);
         Ok(number)
+    }
+
+    /// The first label that came.
+    pub fn first(&self) -> Option<&str> {
+        self.names.first().map(String::as_str)
     }
 
     /// The classes, and which of them each label stands for, by its number. Labels that are all

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use crate::problem::{Code, Explain, list, sentence};
 use crate::progress::Cancelled;
-use crate::run_config::Classes;
+use crate::run_config::{Classes, similar_names};
+use crate::system::NotRegular;
 use crate::text::format::either;
 
 /// Why a data set could not be loaded.
@@ -56,6 +57,16 @@ pub enum DataError {
         path: PathBuf,
         /// What was looked for.
         reason: String,
+    },
+    /// What is there is whole, but in a form that is not read.
+    #[error("{path} cannot be used as a data set: {}", sentence(reason))]
+    Refused {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it is.
+        reason: String,
+        /// What to do with it.
+        remedy: String,
     },
     /// No drawing was kept yet, or none that can be read.
     #[error("You have not kept any drawings yet.")]
@@ -114,14 +125,23 @@ pub enum DataError {
 impl Explain for DataError {
     fn remedy(&self) -> String {
         match self {
-            Self::NotFound { searched, .. } if searched.is_empty() => "Choose the folder that contains its four IDX files.",
-            Self::NotFound { set, .. } => {
-                return format!(
-                    "Put its four IDX files (gzipped or not) into a folder named {set} there, or choose the folder that contains them."
-                );
+            Self::NotFound { set, searched } => {
+                let download = format!("Download it with “inkling data fetch {set}”");
+                return if searched.is_empty() {
+                    format!("{download}, or choose the folder that contains its four IDX files.")
+                } else {
+                    format!("{download}, put its four IDX files (gzipped or not) into a folder named {set} there, or choose the folder that contains them.")
+                };
             }
-            Self::Missing { .. } => "Check the spelling, and that the drive is connected.",
-            Self::Unreadable { .. } => "Check that the file exists and that you have permission to read it.",
+            Self::Refused { remedy, .. } => return remedy.clone(),
+            Self::Missing { path } => {
+                let meant = path.to_str().map_or(Vec::new(), similar_names);
+                if !meant.is_empty() {
+                    return format!("Did you mean {}?", either(meant));
+                }
+                "Check the spelling, and that the drive is connected."
+            }
+            Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
             Self::Malformed { .. } => "Download or create the file again, or choose another data set.",
             Self::TooLarge { .. } => "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
             Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",

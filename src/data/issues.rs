@@ -137,6 +137,8 @@ pub struct Overview {
     pub train: Vec<u64>,
     /// Test images of each class.
     pub test: Vec<u64>,
+    /// What was done to the images besides reading them.
+    pub notes: Vec<String>,
     /// What may be wrong.
     pub issues: Vec<Issue>,
 }
@@ -156,6 +158,7 @@ impl Overview {
         Self {
             train: class_counts(&set.train, classes),
             test: class_counts(&set.test, classes),
+            notes: set.notes.clone(),
             issues,
         }
     }

@@ -51,12 +51,24 @@ pub fn load(
         };
     }
     let classes = common_classes(spec, &parts)?;
+    let mut notes = Vec::new();
+    for (source, part) in sources.iter().zip(&mut parts) {
+        let noted = |note: String| match sources {
+            [_] => note,
+            _ => format!("{}: {note}", source.label()),
+        };
+        notes.extend(std::mem::take(&mut part.notes).into_iter().map(noted));
+    }
     let mut parts = parts.into_iter();
     let mut set = parts.next().unwrap_or_default();
     for part in parts {
         set.train.append(&part.train);
     }
-    Ok(DataSet { classes, ..set })
+    Ok(DataSet {
+        classes,
+        notes,
+        ..set
+    })
 }
 
 /// The classes of the whole, from those of each source: what the name of a source says, or what one

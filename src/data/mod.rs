@@ -16,13 +16,15 @@ pub mod my_digits;
 mod preview;
 mod rehearsal;
 
-pub use dataset::{DataSet, Fingerprint, Split, ValidationSplit, gather_batch, validation_size};
+pub use dataset::{
+    ClassLabels, DataSet, Fingerprint, Split, ValidationSplit, gather_batch, validation_size,
+};
 pub use error::{DataError, DataPart};
 pub use formats::export::{export_drawings, export_set};
 pub use formats::idx::{Kind as IdxKind, read_idx};
 pub use formats::ink::read_not_digits;
-pub use formats::table::{PixelRows, read_table};
-pub use formats::{NpzSet, is_named_like_a_table};
+pub use formats::pixel_table::{PixelRows, PixelTable};
+pub use formats::{ArraySet, is_named_like_a_table};
 pub use issues::{Example, Issue, IssueKind, Overview, Part};
 pub use load::{
     EvaluationSet, NotDigits, Writers, check, check_labels, find, is_among, load,

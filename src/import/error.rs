@@ -9,6 +9,7 @@ use crate::problem::{Code, Explain, sentence};
 use crate::progress::Cancelled;
 use crate::records::{Doubt, MeasuredReading, Reading};
 use crate::run_config::{DataSpec, ModelKind, Network};
+use crate::system::NotRegular;
 use crate::text::format::{grouped, percent};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,9 +66,7 @@ pub enum ImportError {
 impl Explain for ImportError {
     fn remedy(&self) -> String {
         match self {
-            Self::Unreadable { .. } => {
-                "Check that the file exists and that you have permission to read it.".to_owned()
-            }
+            Self::Unreadable { reason, .. } => NotRegular::remedy(reason).to_owned(),
             Self::Malformed { .. } => "Choose a safetensors file, a file written by torch.save(model.state_dict(), …), or an ONNX file.".to_owned(),
             Self::Mismatch { mismatch, .. } if mismatch.not_finite.is_some() => {
                 "The source network diverged during training; retrain it with a lower learning rate.".to_owned()

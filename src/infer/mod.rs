@@ -14,6 +14,7 @@ mod measure;
 pub mod model_comparison;
 mod number;
 mod outputs;
+mod starter_check;
 
 pub use calibration::{fit_shared_temperature, fit_temperature};
 pub use classifier::{Classifier, Classify, STARTER_ACCURACIES, model_files, starter_file};
@@ -27,3 +28,4 @@ pub use measure::{GPU_BATCH, Measurement, measure};
 pub use model_comparison::compare_models;
 pub use number::{read_as_one, read_candidates, read_number};
 pub use outputs::Scores;
+pub use starter_check::StarterCheck;

@@ -11,8 +11,9 @@ mod steps;
 
 pub use self::image::{GrayImage, Image, PIXELS, SIDE};
 pub use self::image_file::{
-    Framing, IMAGE_ENDINGS, IMAGE_FORMATS, PreparedImage, SourceImage, is_named_like_an_image,
-    read_image, read_image_file, read_set_image, read_writing, read_writing_file,
+    Framing, IMAGE_ENDINGS, IMAGE_FORMATS, Original, PreparedImage, SourceImage, frame,
+    is_named_like_an_image, read_image, read_image_file, read_set_image, read_writing,
+    read_writing_file,
 };
 pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};
 pub use self::rasterize::{rasterize, rasterize_steps};
@@ -26,6 +27,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::{Explain, sentence};
+use crate::system::NotRegular;
 
 /// Why an image or an ink file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,7 +76,7 @@ impl InkError {
 impl Explain for InkError {
     fn remedy(&self) -> String {
         match self {
-            Self::Unreadable { .. } => "Check that the file exists and that you have permission to read it.",
+            Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
             Self::Malformed { .. } => {
                 return format!(
                     "Use an image ({IMAGE_FORMATS}), or ink as JSON: {{\"strokes\": [[[x, y], …], …]}}."

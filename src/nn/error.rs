@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use crate::problem::{Code, Explain, sentence};
+use crate::system::NotRegular;
 
 /// Why a model file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +33,7 @@ pub enum ModelError {
 impl Explain for ModelError {
     fn remedy(&self) -> String {
         match self {
-            Self::Unreadable { .. } => "Check that the file exists and that you have permission to read it.",
+            Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
             Self::Foreign { .. } => "Import them first, with “inkling import FILE” or under Models in the window, and then use the model of the new run.",
             Self::Malformed { .. } => "Choose the file model.safetensors in a run's folder, or train a new model.",
         }

@@ -159,6 +159,13 @@ pub enum Event {
         /// At most some dozens.
         images: Vec<Image>,
     },
+    /// Training: something was done to the images of its data besides reading them.
+    DataNotes {
+        /// The run.
+        run: JobId,
+        /// A sentence or two for each thing.
+        notes: Vec<String>,
+    },
     /// Training: the data is ready and the first step begins.
     Started {
         /// The run.

@@ -84,6 +84,72 @@ impl FromStr for NamedSet {
     }
 }
 
+/// What a data set can be called.
+const NAMES: [&str; 7] = [
+    BUILTIN,
+    MINE,
+    NamedSet::Mnist.name(),
+    NamedSet::FashionMnist.name(),
+    NamedSet::Kmnist.name(),
+    NamedSet::EmnistDigits.name(),
+    NamedSet::EmnistLetters.name(),
+];
+/// Letters that may be wrong, missing or too many in a name for it to be meant.
+const WRONG_LETTERS: usize = 2;
+
+/// The names of data sets that somebody may have meant who wrote this: those that begin with it, or
+/// else those that differ the least from it.
+pub fn similar_names(text: &str) -> Vec<&'static str> {
+    let written = letters(text);
+    if !is_bare(text) || written.len() <= WRONG_LETTERS {
+        return Vec::new();
+    }
+    let begun: Vec<_> = NAMES
+        .into_iter()
+        .filter(|name| letters(name).starts_with(&written))
+        .collect();
+    if !begun.is_empty() {
+        return begun;
+    }
+    let wrong = |name: &str| distance(&letters(name), &written);
+    let fewest = NAMES.into_iter().map(wrong).min();
+    let fewest = fewest.filter(|fewest| *fewest <= WRONG_LETTERS);
+    NAMES
+        .into_iter()
+        .filter(|name| Some(wrong(name)) == fewest)
+        .collect()
+}
+
+/// Whether this may be a name: a path has something else in it.
+fn is_bare(text: &str) -> bool {
+    text.chars()
+        .all(|letter| letter.is_alphanumeric() || [' ', '-', '_'].contains(&letter))
+}
+
+/// A name as it is compared: in lower case and in one word.
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// How many letters have to be put in, left out or exchanged to make one text of the other
+/// (Levenshtein 1965).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for (at, wanted) in other.iter().enumerate() {
+            let exchanged = diagonal + usize::from(letter != *wanted);
+            diagonal = row[at + 1];
+            row[at + 1] = exchanged.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+/// The name of [`DataSource::Builtin`].
+const BUILTIN: &str = "builtin";
 /// The name of [`DataSource::Unknown`].
 const UNKNOWN: &str = "unknown";
 /// The name of [`DataSource::Mine`].
@@ -108,7 +174,7 @@ impl DataSource {
     /// The source as it is written on the command line and in files.
     pub fn name(&self) -> String {
         match self {
-            Self::Builtin => "builtin".to_owned(),
+            Self::Builtin => BUILTIN.to_owned(),
             Self::Named(set) => set.name().to_owned(),
             Self::Mine => MINE.to_owned(),
             Self::Path(path) => path.display().to_string(),
@@ -136,9 +202,21 @@ impl DataSource {
         }
     }
 
+    /// What a person has typed: what exists is a path, and a name may be written in any way, such as
+    /// `FashionMNIST`.
+    fn typed(text: &str) -> Self {
+        match Self::parse(text) {
+            Self::Path(path) if !path.exists() => NAMES
+                .into_iter()
+                .find(|name| is_bare(text) && letters(name) == letters(text))
+                .map_or(Self::Path(path), Self::parse),
+            source => source,
+        }
+    }
+
     fn parse(text: &str) -> Self {
         match text {
-            "builtin" => Self::Builtin,
+            BUILTIN => Self::Builtin,
             UNKNOWN => Self::Unknown,
             MINE => Self::Mine,
             _ => NamedSet::ALL
@@ -189,13 +267,13 @@ impl DataSpec {
         }
     }
 
-    /// Splits at `+`. Nothing is looked for.
-    fn parse(text: &str) -> Result<Self, UnknownChoice> {
+    /// Splits at `+`; `source` says what each part is.
+    fn parse(text: &str, source: fn(&str) -> DataSource) -> Result<Self, UnknownChoice> {
         let parts: Vec<&str> = text.split('+').map(str::trim).collect();
         if parts.iter().any(|part| part.is_empty()) {
             return Err(unknown(text));
         }
-        Ok(Self(parts.into_iter().map(DataSource::parse).collect()))
+        Ok(Self(parts.into_iter().map(source).collect()))
     }
 
     /// What nobody said.
@@ -312,7 +390,7 @@ impl TryFrom<Stored> for DataSpec {
 
     fn try_from(stored: Stored) -> Result<Self, UnknownChoice> {
         match stored {
-            Stored::Joined(text) => Self::parse(&text),
+            Stored::Joined(text) => Self::parse(&text, DataSource::parse),
             Stored::List(names) if names.is_empty() => Err(unknown("")),
             Stored::List(names) => Ok(Self(
                 names.iter().map(|name| DataSource::parse(name)).collect(),
@@ -331,7 +409,7 @@ impl FromStr for DataSpec {
         if text.contains('+') && whole.exists() {
             return Ok(Self(vec![DataSource::Path(whole)]));
         }
-        Self::parse(text)
+        Self::parse(text, DataSource::typed)
     }
 }
 

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use crate::problem::{Code, Explain, Problem, sentence};
 use crate::run_config::{ConfigProblem, Setting};
-use crate::system::WriteError;
+use crate::system::{NotRegular, WriteError};
 use crate::text::format::capitalised;
 
 /// A mistake in the definition of a sweep.
@@ -130,9 +130,7 @@ impl Explain for SweepError {
             Self::Definition(error) => return error.remedy(),
             Self::Write(error) => return error.remedy(),
             Self::Problem(problem) => return problem.message.remedy.clone(),
-            Self::Unreadable { .. } => {
-                "Check that the file exists and that you have permission to read it."
-            }
+            Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
             Self::Malformed { .. } => "Choose another folder, or start a new sweep.",
             Self::Occupied { .. } => "Choose another, or resume the sweep in it with --resume.",
             Self::InUse { .. } => "Wait until that has ended, or stop it.",

@@ -19,6 +19,17 @@ pub struct WriteError {
 #[error("it is {0}, not a file")]
 pub struct NotRegular(pub &'static str);
 
+impl NotRegular {
+    /// What to do about a file that could not be read for this reason.
+    pub fn remedy(reason: &str) -> &'static str {
+        if reason.ends_with(", not a file") {
+            "Choose a file."
+        } else {
+            "Check that the file exists and that you have permission to read it."
+        }
+    }
+}
+
 /// What can be done about it differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteErrorKind {

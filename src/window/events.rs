@@ -192,7 +192,8 @@ impl App {
                 answer => self.draw.on_answer(&mut self.ctx, request, answer),
             },
             // What files the engine has sent is taken in before.
-            Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
+            // The samples of data come with its notes.
+            Event::DataNotes { .. } | Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
             Event::Restarted => self.engine_restarted(),
         }

@@ -1,8 +1,8 @@
 //! Listing data sets, looking at one, and what the machine has.
 
 use super::{
-    exits, fails, home_with_set, inkling, last_object, objects, prints, run, says, stderr, stdout,
-    succeed, words,
+    exits, fails, home_with_set, inkling, last_object, objects, run, says, stderr, stdout, succeed,
+    words,
 };
 use crate::support::write_idx_set;
 
@@ -219,7 +219,12 @@ fn the_machine_is_described() {
 fn a_data_set_is_checked_before_training() {
     let home = home_with_set(40, 20);
     let sound = succeed(&home, "data check set");
-    prints(&sound, "Nothing odd was found.");
+    // The images are no digits, which the labels do not say.
+    let text = stdout(&sound);
+    assert!(
+        text.contains("The starter model reads") && !text.contains("training images have"),
+        "{text}"
+    );
     // The test images are the training images.
     for kind in ["images-idx3", "labels-idx1"] {
         let name = |part: &str| home.path().join(format!("set/{part}-{kind}-ubyte"));

@@ -5,8 +5,9 @@ use std::fs;
 
 use inkling::data::{DataError, find, load};
 use inkling::ink::PIXELS;
+use inkling::problem::Explain as _;
 use inkling::progress::Cancelled;
-use inkling::run_config::NamedSet;
+use inkling::run_config::{Classes, NamedSet};
 use tempfile::TempDir;
 
 use super::{gzip, read, read_path, write_image};
@@ -95,6 +96,21 @@ fn torchvisions_folders_are_found() {
     assert_eq!(
         found.iter().map(|found| found.set).collect::<Vec<_>>(),
         [NamedSet::FashionMnist]
+    );
+    // As a path, too: one set is meant by any of its folders, of two one has to be chosen.
+    for path in ["", "FashionMNIST", "FashionMNIST/raw"] {
+        let set = read_path(&root.path().join(path)).unwrap();
+        assert_eq!(
+            (set.classes, set.train.len()),
+            (Classes::Clothing, 20),
+            "{path}"
+        );
+    }
+    write_idx_set(&root.path().join("MNIST/raw"), 20, 10);
+    let message = read_path(root.path()).unwrap_err().message().to_string();
+    assert!(
+        message.contains("mnist, fashion-mnist") && message.contains("--data mnist --data-dir"),
+        "{message}"
     );
 }
 
@@ -193,18 +209,14 @@ fn files_that_hold_no_labelled_images_say_what_to_name_instead() {
     fs::copy(root.path().join(FILES[0]), &alone).unwrap();
     for (path, word) in [
         (root.path().join(FILES[1]), "choose the file of images"),
-        (archive, "unpack it"),
+        (archive, "Unpack it"),
         (alone, "choose the folder"),
     ] {
-        let DataError::NoData {
-            path: named,
-            reason,
-        } = read_path(&path).unwrap_err()
-        else {
-            panic!()
-        };
-        assert_eq!(named, path);
-        assert!(reason.contains(word), "{reason}");
+        let message = read_path(&path).unwrap_err().message().to_string();
+        assert!(
+            message.contains(path.to_str().unwrap()) && message.contains(word),
+            "{message}"
+        );
     }
 }
 
@@ -227,5 +239,59 @@ fn what_may_not_be_read_is_unreadable_not_absent() {
     assert!(matches!(read_path(&open), Err(DataError::Unreadable { path, .. }) if path == file));
     assert!(
         matches!(read_path(&closed), Err(DataError::Unreadable { path, .. }) if path == closed)
+    );
+}
+
+#[test]
+fn folders_for_validation_are_for_test_or_else_for_training() {
+    let root = TempDir::new().unwrap();
+    let write = |part: &str, images: usize| {
+        for index in 0..images {
+            write_image(
+                &root
+                    .path()
+                    .join(part)
+                    .join("3")
+                    .join(format!("{index}.png")),
+            );
+        }
+    };
+    write("Training", 4);
+    write("val", 2);
+    let set = read_path(root.path()).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (4, 2));
+    assert!(set.notes[0].contains("for validation are used for test"));
+    write("Testing", 3);
+    let set = read_path(root.path()).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (6, 3));
+    assert!(set.notes[0].contains("among those for training"));
+}
+
+#[test]
+fn idx_files_of_another_size_are_scaled() {
+    let root = TempDir::new().unwrap();
+    let images = [0x0803_u32, 20, 56, 56].map(u32::to_be_bytes).concat();
+    let image: Vec<u8> = (0..56 * 56)
+        .map(|at| if at % 56 < 28 { 200 } else { 0 })
+        .collect();
+    fs::write(
+        root.path().join(FILES[0]),
+        [images, image.repeat(20)].concat(),
+    )
+    .unwrap();
+    let labels: Vec<u8> = (0..20).collect();
+    let header = [0x0801_u32, 20].map(u32::to_be_bytes).concat();
+    fs::write(root.path().join(FILES[1]), [header, labels].concat()).unwrap();
+    let set = read_path(root.path()).unwrap();
+    assert!(
+        set.train
+            .image(0)
+            .chunks(28)
+            .all(|row| row[..14] == [200; 14] && row[14..] == [0; 14])
+    );
+    assert!(
+        set.notes[0].contains("56x56 pixels were scaled"),
+        "{:?}",
+        set.notes
     );
 }

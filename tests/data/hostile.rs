@@ -5,8 +5,9 @@ use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use inkling::data::{DataError, IdxKind, read_idx, read_table};
+use inkling::data::{ClassLabels, DataError, IdxKind, PixelTable, read_idx};
 use inkling::ink::PIXELS;
+use inkling::problem::Explain as _;
 use inkling::progress::Unwatched;
 use inkling::system::input_file::InputFile;
 use tempfile::TempDir;
@@ -53,7 +54,7 @@ fn pipes_with_the_names_of_data_files_are_refused() {
         let path = root.path().join(name);
         pipe(&path);
         assert!(
-            matches!(read_path(&path), Err(DataError::Unreadable { path: named, .. }) if named == path),
+            matches!(read_path(&path), Err(error @ DataError::Unreadable { .. }) if error.remedy() == "Choose a file."),
             "{name}"
         );
     }
@@ -142,7 +143,13 @@ fn a_file_that_shrinks_or_grows_while_it_is_read_is_no_data() {
 fn a_file_that_never_ends_is_given_up() {
     let row = "3".to_owned() + &",255".repeat(PIXELS) + "\n";
     let file = InputFile::new(Endless(row.into_bytes(), 0), 1000).unwrap();
-    let error = read_table(file, Path::new("endless.csv"), &mut Unwatched).unwrap_err();
+    let error = PixelTable::read(
+        file,
+        Path::new("endless.csv"),
+        &mut ClassLabels::default(),
+        &mut Unwatched,
+    )
+    .unwrap_err();
     assert!(
         matches!(&error, DataError::TooLarge { reason, .. } if reason.contains("1000 bytes have grown")),
         "{error}"

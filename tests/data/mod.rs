@@ -14,6 +14,7 @@ mod memory;
 mod my_digits;
 mod pairs;
 mod parquet;
+mod tables;
 mod validation;
 
 use std::fs;

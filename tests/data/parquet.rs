@@ -13,6 +13,7 @@ use inkling::progress::Unwatched;
 use inkling::run_config::{DataSource, DataSpec};
 use parquet::basic::{Compression, GzipLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -46,10 +47,23 @@ fn png(pixels: &[u8]) -> Vec<u8> {
 
 /// Writes rows in groups of 1,500, more than are read at a time.
 fn write_images(path: &Path, images: &[(Vec<u8>, Option<i64>)], compression: Compression) {
+    write_images_with(path, images, compression, None);
+}
+
+/// The same with what `datasets` says of the columns.
+fn write_images_with(
+    path: &Path,
+    images: &[(Vec<u8>, Option<i64>)],
+    compression: Compression,
+    features: Option<&str>,
+) {
+    let features =
+        features.map(|text| vec![KeyValue::new("huggingface".to_owned(), text.to_owned())]);
     let schema = Arc::new(parse_message_type(HUGGING_FACE).unwrap());
     let properties = Arc::new(
         WriterProperties::builder()
             .set_compression(compression)
+            .set_key_value_metadata(features)
             .build(),
     );
     let mut writer =
@@ -130,6 +144,7 @@ fn reason(path: &Path) -> String {
         Err(
             DataError::Malformed { reason, .. }
             | DataError::TooLarge { reason, .. }
+            | DataError::Refused { reason, .. }
             | DataError::NoData { reason, .. },
         ) => reason,
         other => panic!("{other:?}"),
@@ -214,9 +229,9 @@ fn columns_of_pixels_are_read() {
             );
         }
     }
-    write_pixels(&path, &rows, 100);
+    write_pixels(&path, &rows, 101);
     assert!(
-        reason(&path).contains("784 columns of pixels"),
+        reason(&path).contains("but 101 columns of numbers"),
         "{}",
         reason(&path)
     );
@@ -288,4 +303,94 @@ fn damaged_files_are_refused_and_harm_nothing() {
         refused += u32::from(loaded(&path).is_err());
     }
     assert!(refused > 200, "{refused}");
+}
+
+#[test]
+fn names_of_classes_come_from_hugging_faces_schema() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("pets.parquet");
+    let features = r#"{"info": {"features": {"image": {"_type": "Image"}, "label": {"names": ["cat", "dog", "fox"], "_type": "ClassLabel"}}}}"#;
+    let file = |label: i64| {
+        let mut file = Cursor::new(Vec::new());
+        // In color, twice as wide as high, light on the left.
+        let image = image::RgbImage::from_fn(64, 32, |x, _| {
+            image::Rgb(if x < 32 { [0, 250, 0] } else { [0; 3] })
+        });
+        image.write_to(&mut file, ImageFormat::Png).unwrap();
+        (file.into_inner(), Some(label))
+    };
+    let rows: Vec<_> = (0..20).map(|row| file(row % 3)).collect();
+    write_images_with(&path, &rows, Compression::SNAPPY, Some(features));
+    let set = loaded(&path).unwrap();
+    assert_eq!(Vec::from(set.classes.clone()), ["cat", "dog", "fox"]);
+    // The whole picture, and not only what is written in it.
+    let image = set.train.image(0);
+    assert_eq!(
+        (image[0], image[14 * 28 + 3], image[14 * 28 + 20]),
+        (0, 179, 0)
+    );
+    assert!(
+        set.notes[0].starts_with("Images of 64x32 pixels in color were scaled"),
+        "{:?}",
+        set.notes
+    );
+    // A label without a name.
+    write_images_with(
+        &path,
+        &[file(3), file(0)],
+        Compression::SNAPPY,
+        Some(features),
+    );
+    assert!(reason(&path).contains("the 3 classes are numbered from 0 to 2"));
+}
+
+#[test]
+fn compression_that_is_not_read_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("a.parquet");
+    let rows = files(&rows(20, &mut Random::new(6)));
+    write_images(&path, &rows, Compression::SNAPPY);
+    let whole = std::fs::read(&path).unwrap();
+    // The codec of a column in the metadata, before the number of its values.
+    let [snappy, zstd] = [2_u8, 12].map(|codec| [0x15, codec, 0x16]);
+    let mut other = whole.clone();
+    for at in 0..whole.len() - 3 {
+        if whole[at..at + 3] == snappy {
+            other[at..at + 3].copy_from_slice(&zstd);
+        }
+    }
+    std::fs::write(&path, other).unwrap();
+    let Err(DataError::Refused { reason, remedy, .. }) = loaded(&path) else {
+        panic!("{:?}", loaded(&path).map(|set| set.train.len()))
+    };
+    assert!(
+        reason.contains("compressed with zstd") && remedy.contains("snappy"),
+        "{reason} {remedy}"
+    );
+}
+
+#[test]
+fn files_for_validation_are_for_test_or_else_for_training() {
+    let home = tempfile::tempdir().unwrap();
+    let images = files(&rows(20, &mut Random::new(7)));
+    let write = |name: &str, count: usize| {
+        write_images(
+            &home.path().join(name),
+            &images[..count],
+            Compression::SNAPPY,
+        );
+    };
+    write("train-0.parquet", 12);
+    write("validation-0.parquet", 4);
+    let set = loaded(home.path()).unwrap();
+    assert_eq!(
+        (set.train.len(), set.test.len(), set.notes.len()),
+        (12, 4, 1)
+    );
+    write("test-0.parquet", 3);
+    let set = loaded(home.path()).unwrap();
+    assert_eq!(
+        (set.train.len(), set.test.len(), set.notes.len()),
+        (16, 3, 1)
+    );
 }

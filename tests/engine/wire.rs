@@ -238,6 +238,10 @@ fn every_event_arrives_as_it_left() {
             run,
             images: vec![Image::BLANK],
         },
+        Event::DataNotes {
+            run,
+            notes: vec!["Images were set upright.".to_owned()],
+        },
         Event::Started {
             run,
             plan: plan(&config),

@@ -1,7 +1,8 @@
 //! The model that comes with Inkling.
 
 use inkling::data::{builtin, load};
-use inkling::infer::STARTER_ACCURACIES;
+use inkling::infer::{STARTER_ACCURACIES, StarterCheck};
+use inkling::ink::{PIXELS, SIDE};
 use inkling::progress::Unwatched;
 use inkling::records::Accuracy;
 use inkling::run_config::DataSpec;
@@ -71,4 +72,31 @@ fn its_accuracies_are_those_that_are_shown_beside_others() {
     };
     let mnist = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
     assert!((accuracy(mnist.test) - STARTER_ACCURACIES[1]).abs() < 5e-4);
+}
+
+#[test]
+fn it_finds_digits_that_lie_on_their_sides_or_are_inverted() {
+    let upright = builtin::generate(3, 60, 0, &mut Unwatched).unwrap();
+    let check = |turn: fn(&[u8], usize) -> u8| {
+        let mut set = upright.clone();
+        let image = |image: &[u8]| (0..PIXELS).map(|at| turn(image, at)).collect::<Vec<_>>();
+        set.train.images = upright
+            .train
+            .images
+            .chunks(PIXELS)
+            .flat_map(image)
+            .collect();
+        let check = StarterCheck::of(&set, &mut Unwatched).unwrap().unwrap();
+        (check.images, check.sentence().unwrap_or_default())
+    };
+    assert_eq!(check(|image, at| image[at]), (60, String::new()));
+    let (_, lying) = check(|image, at| image[at % SIDE * SIDE + at / SIDE]);
+    assert!(lying.contains("with rows and columns exchanged"), "{lying}");
+    let (_, inverted) = check(|image, at| 255 - image[at]);
+    assert!(
+        inverted.contains("with light and dark exchanged"),
+        "{inverted}"
+    );
+    let (_, nothing) = check(|_, at| (at * 37 % 256) as u8);
+    assert!(nothing.contains("inkling data show"), "{nothing}");
 }

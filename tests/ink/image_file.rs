@@ -16,7 +16,7 @@ fn read(name: &str, bytes: &[u8]) -> Result<Image, InkError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    read_image_file(&path, Framing::Ink)
+    read_image_file(&path, Framing::Ink).map(|(image, _)| image)
 }
 
 fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
@@ -450,4 +450,14 @@ fn files_that_are_no_pictures_are_told() {
         Err(InkError::Unreadable { .. })
     ));
     assert!(read_image_file(folder.path(), Framing::Ink).is_err());
+}
+
+#[test]
+fn the_longest_side_is_named() {
+    let wide = encoded(GrayImage::new(20_001, 2), ImageFormat::Png);
+    let error = read("wide.png", &wide).unwrap_err();
+    assert!(
+        matches!(&error, InkError::TooLarge { reason, .. } if reason.contains("20,000 pixels")),
+        "{error:?}"
+    );
 }

@@ -230,7 +230,7 @@ fn the_last_image_of_an_image_file_s_steps_is_the_model_s_input_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = photograph(folder.path());
     let source = SourceImage::open(&path).unwrap();
-    let read = read_image_file(&path, Framing::Ink).unwrap();
+    let (read, _) = read_image_file(&path, Framing::Ink).unwrap();
     for steps in every_choice().step_by(7) {
         let PreparedImage { stages, writing } = source.prepare(&steps, Framing::Ink);
         let all = 0..writing.piece_count();

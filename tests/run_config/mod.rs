@@ -4,7 +4,7 @@ pub mod settings;
 
 use inkling::run_config::{
     Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource,
-    DataSpec, ModelKind, OptimizerKind, Preset, RunConfig, Setting, VERSION, Widths,
+    DataSpec, ModelKind, OptimizerKind, Preset, RunConfig, Setting, VERSION, Widths, similar_names,
 };
 
 #[test]
@@ -510,4 +510,33 @@ fn every_model_has_as_many_widths_as_it_takes() {
         (config.widths, config.matching_preset()),
         (None, Some(Preset::QuickLook))
     );
+}
+
+#[test]
+fn data_sets_are_found_by_names_written_in_any_way_and_meant_by_names_like_them() {
+    for (typed, name) in [
+        ("FashionMNIST", "fashion-mnist"),
+        ("fashion_mnist", "fashion-mnist"),
+        ("MNIST+Builtin", "mnist+builtin"),
+        ("EMNIST Letters", "emnist-letters"),
+    ] {
+        assert_eq!(typed.parse::<DataSpec>().unwrap().to_string(), name);
+    }
+    // Names in files stand as they are.
+    let stored: DataSpec = serde_json::from_str("\"FashionMNIST\"").unwrap();
+    assert_eq!(
+        stored,
+        DataSpec::single(DataSource::Path("FashionMNIST".into()))
+    );
+    for (typed, meant) in [
+        ("mnits", &["mnist"][..]),
+        ("fashion", &["fashion-mnist"]),
+        ("emnist", &["emnist-digits", "emnist-letters"]),
+        ("bultin", &["builtin"]),
+        ("cifar10", &[]),
+        ("./mnits", &[]),
+        ("x", &[]),
+    ] {
+        assert_eq!(similar_names(typed), meant, "{typed}");
+    }
 }

@@ -148,12 +148,14 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.extend(says! {
         DataError::NotFound { set: "mnist".to_owned(), searched: vec![path(), "other".into()] } =>
             "mnist", FILE, "other";
-        DataError::NotFound { set: "mnist".to_owned(), searched: vec![] } => "mnist";
+        DataError::NotFound { set: "mnist".to_owned(), searched: vec![] } => "inkling data fetch mnist";
         DataError::Missing { path: path() } => FILE;
         DataError::Unreadable { path: path(), reason: reason() } => FILE, DENIED;
         DataError::Malformed { path: path(), reason: reason() } => FILE, DENIED;
         DataError::TooLarge { path: path(), reason: reason() } => FILE, DENIED;
         DataError::NoData { path: path(), reason: reason() } => FILE, DENIED;
+        DataError::Refused { path: path(), reason: "it is a MATLAB file".to_owned(), remedy: "Save it as .npz.".to_owned() } =>
+            FILE, "it is a MATLAB file", "Save it as .npz.";
         DataError::Unknown => "data set";
         DataError::NoDrawings { path: path() } => "not kept any drawings";
         DataError::DifferentClasses { other: "shapes".to_owned(), found: Classes::Letters, wanted: Classes::Digits } =>
@@ -289,7 +291,7 @@ fn every_problem_is_really_every_one() {
     all_are_there!(all, EngineError: Busy, NoSuchRun, DifferentClasses, NotOneModel, NotSent, NoConsent, Interrupted, Panicked, Gone);
     all_are_there!(all, TrainError: Diverged, DataChanged, NotResumable);
     all_are_there!(all, ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable);
-    all_are_there!(all, DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled);
+    all_are_there!(all, DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Refused, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled);
     all_are_there!(all, InkError: Unreadable, Malformed, TooLarge);
     all_are_there!(all, ModelError: Unreadable, Foreign, Malformed);
     all_are_there!(all, ComputeError: Failed, NoThread, NotFinite, OutOfMemory);

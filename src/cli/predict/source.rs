@@ -103,9 +103,11 @@ impl Source {
             (Kind::Ink, source) => {
                 Content::Ink(Box::new(InkFile::new(source.input_file()?, &path)))
             }
-            (Kind::Table, source) => {
-                Content::Table(Box::new(PixelRows::new(source.input_file()?, &path)))
-            }
+            (Kind::Table, source) => Content::Table(Box::new(PixelRows::new(
+                source.input_file()?,
+                &path,
+                framing,
+            )?)),
         };
         Ok(content)
     }

@@ -131,6 +131,9 @@ pub fn train(
                 plan = Some(started);
                 checkpoints = Some(folder);
             }
+            Update::Event(Event::DataNotes { notes, .. }) => {
+                notes.iter().for_each(|done| progress.note(done));
+            }
             Update::Event(Event::Sending(upload)) => {
                 progress.note(&Message::sending(&upload).to_string());
             }

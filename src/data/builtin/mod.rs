@@ -13,7 +13,6 @@ use super::{DataError, DataSet, Split};
 use crate::ink::{Image, Ink, PIXELS};
 use crate::math::random::Random;
 use crate::progress::{PartialProgress, Progress};
-use crate::run_config::Classes;
 
 /// Images in its training split, as many as MNIST's, where no other set is used with it.
 pub const TRAIN_IMAGES: usize = 60_000;
@@ -53,7 +52,7 @@ pub fn generate(
     Ok(DataSet {
         train: part(TRAIN_STREAM, train, 0.0, share)?,
         test: part(TEST_STREAM, test, share, 1.0)?,
-        classes: Classes::Digits,
+        ..DataSet::default()
     })
 }
 

@@ -8,12 +8,12 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::pixels::{Pixels, SIDES_TEXT, Shape};
 use super::{
     DataError, MAX_IMAGES, file_name, first_bytes, malformed, open, too_large, too_large_label,
     unreadable,
 };
-use crate::data::Split;
-use crate::ink::{PIXELS, SIDE};
+use crate::ink::PIXELS;
 use crate::progress::Progress;
 use crate::system::input_file::InputFile;
 
@@ -25,7 +25,7 @@ const DEFLATE_RATIO: u64 = 1032;
 /// What an IDX file should contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 28x28 images.
+    /// Images in gray.
     Images,
     /// A label for each image.
     Labels,
@@ -46,43 +46,63 @@ impl Kind {
             Self::Labels => "labels",
         }
     }
+}
 
+/// What a header claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    kind: Kind,
+    count: u64,
+    /// Of images.
+    shape: Option<Shape>,
+}
+
+impl Header {
     /// Bytes of an item.
-    const fn item(self) -> u64 {
-        match self {
-            Self::Images => PIXELS as u64,
-            Self::Labels => 1,
-        }
+    fn item(self) -> u64 {
+        self.shape.map_or(1, |shape| shape.numbers() as u64)
+    }
+
+    /// `70 images of 28x28 pixels`.
+    fn claim(self) -> String {
+        let sides = self.shape.map_or(String::new(), |shape| {
+            format!(" of {}x{} pixels", shape.rows, shape.columns)
+        });
+        format!("{} {}{sides}", self.count, self.kind.name())
     }
 }
 
 /// How many items the header claims; an error where the file is too small for them.
 pub fn count(path: &Path, kind: Kind) -> Result<u64, DataError> {
-    read_header(&mut open(path)?, path, kind)
+    Ok(read_header(&mut open(path)?, path, kind)?.count)
 }
 
-/// The items of a file, exactly as many as its header claims. `progress` is told the fraction done
+/// The images of a file, exactly as many as its header claims. `progress` is told the fraction done
 /// and may cancel.
-pub fn read(path: &Path, kind: Kind, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
-    read_idx(open(path)?, path, kind, progress)
+fn read_images(path: &Path, progress: &mut dyn Progress) -> Result<Pixels, DataError> {
+    let (items, shape) = read_idx(open(path)?, path, Kind::Images, progress)?;
+    let shape = shape.ok_or_else(|| malformed(path, "it contains no images"))?;
+    Ok(Pixels::of_bytes(shape, items))
 }
 
-/// The items of a file that is open already; errors name `path`.
+/// The items of a file that is open already, exactly as many as its header claims, and the shape of
+/// images; errors name `path`. `progress` is told the fraction done and may cancel.
 pub fn read_idx(
     mut file: InputFile,
     path: &Path,
     kind: Kind,
     progress: &mut dyn Progress,
-) -> Result<Vec<u8>, DataError> {
-    let count = read_header(&mut file, path, kind)?;
-    let expected = count * kind.item();
+) -> Result<(Vec<u8>, Option<Shape>), DataError> {
+    let header = read_header(&mut file, path, kind)?;
+    let expected = header.count * header.item();
+    let is_framed = header.shape.is_some_and(Shape::is_framed);
     let mut items: Vec<u8> = Vec::new();
     // Once and for all: growing by doubling would take up to three times as much for a moment. The
     // header's claim is within the file's budget.
     if items.try_reserve_exact(expected as usize + 1).is_err() {
         return Err(too_large(
             path,
-            format!("there is not enough memory for its {count} {}", kind.name()),
+            format!("there is not enough memory for its {}", header.claim()),
         ));
     }
     let mut shown = 0;
@@ -96,7 +116,7 @@ pub fn read_idx(
             .take(wanted)
             .read_to_end(&mut items)
             .map_err(unreadable(path))? as u64;
-        if kind == Kind::Images {
+        if is_framed {
             let whole = items.len() / PIXELS * PIXELS;
             progress.images(&items[shown..whole]);
             shown = whole;
@@ -107,7 +127,7 @@ pub fn read_idx(
         if there + came > expected {
             return Err(malformed(
                 path,
-                format!("it has extra data after its {count} {}", kind.name()),
+                format!("it has extra data after its {}", header.claim()),
             ));
         }
     }
@@ -116,9 +136,9 @@ pub fn read_idx(
         return Err(malformed(
             path,
             format!(
-                "it is truncated: it should hold {count} {} but has only {}",
-                kind.name(),
-                there / kind.item()
+                "it is truncated: it should hold {} but has only {}",
+                header.claim(),
+                there / header.item()
             ),
         ));
     }
@@ -127,10 +147,10 @@ pub fn read_idx(
     {
         return Err(malformed(path, reason));
     }
-    Ok(items)
+    Ok((items, header.shape))
 }
 
-fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, DataError> {
+fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<Header, DataError> {
     if file.size() == 0 {
         return Err(malformed(path, "it is empty"));
     }
@@ -171,15 +191,21 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, Dat
         }
     }
     let count = u64::from(word()?);
-    if kind == Kind::Images {
+    let shape = if kind == Kind::Images {
         let (rows, columns) = (word()?, word()?);
-        if (rows, columns) != (SIDE as u32, SIDE as u32) {
-            return Err(malformed(
+        let shape = Shape::gray(rows as usize, columns as usize);
+        Some(shape.ok_or_else(|| {
+            malformed(
                 path,
-                format!("its images have {rows}x{columns} pixels, but Inkling needs {SIDE}x{SIDE}"),
-            ));
-        }
-    }
+                format!(
+                    "its images have {rows}x{columns} pixels, but {SIDES_TEXT} a side are read"
+                ),
+            )
+        })?)
+    } else {
+        None
+    };
+    let header = Header { kind, count, shape };
     if count == 0 {
         return Err(malformed(path, format!("it contains no {}", kind.name())));
     }
@@ -192,7 +218,8 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, Dat
             ),
         ));
     }
-    let claimed = count * kind.item() + header_bytes;
+    let item = header.item().max(shape.map_or(1, Shape::bytes) as u64);
+    let claimed = count * header.item() + header_bytes;
     let (size, packed, ratio) = if file.is_gzipped() {
         (file.size(), "compressed ", DEFLATE_RATIO)
     } else {
@@ -202,21 +229,21 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, Dat
         return Err(malformed(
             path,
             format!(
-                "it is truncated: {size} {packed}bytes cannot hold its {count} {}",
-                kind.name()
+                "it is truncated: {size} {packed}bytes cannot hold its {}",
+                header.claim()
             ),
         ));
     }
-    if claimed > file.budget() {
+    if count * item > file.budget() {
         return Err(too_large(
             path,
             format!(
-                "{size} compressed bytes unpack to {count} {}, more than real ones would",
-                kind.name()
+                "{size} {packed}bytes become {}, more than real ones would",
+                header.claim()
             ),
         ));
     }
-    Ok(count)
+    Ok(header)
 }
 
 /// The two files of a split.
@@ -255,7 +282,7 @@ impl Pair {
         let Some(labels) = name_of_labels(&name) else {
             return Ok(None);
         };
-        if first_bytes(path)? != Kind::Images.magic().to_be_bytes() {
+        if !first_bytes(path)?.starts_with(&Kind::Images.magic().to_be_bytes()) {
             return Ok(None);
         }
         let plain = labels.strip_suffix(".gz").unwrap_or(&labels);
@@ -273,8 +300,13 @@ impl Pair {
     }
 
     /// Reads both; `transposed` where rows and columns are exchanged.
-    pub fn read(&self, transposed: bool, progress: &mut dyn Progress) -> Result<Split, DataError> {
-        let labels = read(&self.labels, Kind::Labels, &mut |_: f32| {
+    pub fn read(
+        &self,
+        transposed: bool,
+        progress: &mut dyn Progress,
+    ) -> Result<(Pixels, Vec<u8>), DataError> {
+        let path = &self.labels;
+        let (labels, _) = read_idx(open(path)?, path, Kind::Labels, &mut |_: f32| {
             progress.report(0.0)
         })?;
         // Whether the large file belongs to the small one is checked before it is read.
@@ -288,18 +320,15 @@ impl Pair {
             return Err(malformed(&self.images, reason));
         }
         if !transposed {
-            return Ok(Split {
-                images: read(&self.images, Kind::Images, progress)?,
-                labels,
-            });
+            return Ok((read_images(&self.images, progress)?, labels));
         }
         // Nothing is shown as it is in the file: on its side.
-        let mut images = read(&self.images, Kind::Images, &mut |done: f32| {
-            progress.report(done)
-        })?;
-        images.chunks_exact_mut(PIXELS).for_each(transpose);
-        progress.images(&images);
-        Ok(Split { images, labels })
+        let mut images = read_images(&self.images, &mut |done: f32| progress.report(done))?;
+        images.transpose();
+        if images.shape().is_framed() {
+            progress.images(images.as_bytes());
+        }
+        Ok((images, labels))
     }
 }
 
@@ -322,14 +351,6 @@ fn name_of_labels(images: &str) -> Option<String> {
     };
     let labels = replaced(images, "images", "labels")?;
     Some(replaced(&labels, "idx3", "idx1").unwrap_or(labels))
-}
-
-fn transpose(image: &mut [u8]) {
-    for row in 0..SIDE {
-        for column in row + 1..SIDE {
-            image.swap(row * SIDE + column, column * SIDE + row);
-        }
-    }
 }
 
 fn find_file(folder: &Path, which: &str, what: &str, dimensions: u8) -> Option<PathBuf> {

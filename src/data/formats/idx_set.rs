@@ -3,17 +3,22 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::foreign::refused;
 use super::idx::{self, Kind, Pair};
+use super::pixels::Pixels;
 use super::{
     Loaded, Recognized, SetFiles, boxed, damaged, entries, file_name, is_hidden, malformed,
     no_data, open, unreadable,
 };
 use crate::data::{DataError, DataSet, Split};
 use crate::download::MNIST_SHA256;
+use crate::ink::Framing;
 use crate::progress::{PartialProgress, Progress};
 use crate::run_config::{Classes, NamedSet};
 use crate::system::files::{folder_of, read_limited};
 use crate::system::sha256::sha256_of;
+use crate::text::format::joined;
+use crate::text::visible;
 
 /// EMNIST's prefixes to MNIST's file names, and the sets they belong to.
 const EMNIST: [(&str, NamedSet); 2] = [
@@ -45,7 +50,18 @@ pub struct IdxSet {
 
 /// The files of a set that has MNIST's names, or EMNIST's.
 pub fn in_folder(folder: &Path) -> Recognized {
-    Ok(IdxSet::open(folder)?.map(boxed))
+    // Torchvision's folders say which set they hold.
+    let parent = folder.parent().filter(|_| file_name(folder) == "raw");
+    let says = parent.and_then(|parent| {
+        [NamedSet::Mnist, NamedSet::FashionMnist, NamedSet::Kmnist]
+            .into_iter()
+            .find(|set| file_name(parent) == torchvision(*set))
+    });
+    let named = |files: IdxSet| {
+        let set = files.set.or(says);
+        boxed(IdxSet { set, ..files })
+    };
+    Ok(IdxSet::open(folder)?.map(named))
 }
 
 /// The files of a set that has names of its own.
@@ -55,13 +71,13 @@ pub fn with_any_names(folder: &Path) -> Recognized {
 
 /// A file of images, with the labels beside it.
 pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
-    if start == Kind::Labels.magic().to_be_bytes() {
+    if start.starts_with(&Kind::Labels.magic().to_be_bytes()) {
         return Err(no_data(
             path,
             "it holds labels; choose the file of images that they belong to, or the folder of both",
         ));
     }
-    if start != Kind::Images.magic().to_be_bytes() {
+    if !start.starts_with(&Kind::Images.magic().to_be_bytes()) {
         return Ok(None);
     }
     let set = IdxSet::of_images(path)?.ok_or_else(|| {
@@ -120,7 +136,7 @@ impl IdxSet {
     /// else.
     fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
         let set = |train: Pair| {
-            let (transposed, set) = emnists(&train);
+            let (transposed, set) = emnists(&train.images);
             Self {
                 folder: folder_of(images).to_owned(),
                 train,
@@ -166,7 +182,7 @@ impl IdxSet {
                 return Err(no_data(folder, reason));
             }
         };
-        let (transposed, set) = emnists(train);
+        let (transposed, set) = emnists(&train.images);
         Ok(Some(Self {
             folder: folder.to_owned(),
             train: train.clone(),
@@ -203,44 +219,6 @@ impl IdxSet {
             count(&self.train)?,
             self.test.as_ref().map_or(Ok(0), count)?,
         ])
-    }
-
-    /// The set with what its labels stand for: what its name says, or a file of names, or numbers.
-    fn with_classes(&self, mut train: Split, mut test: Split) -> Result<DataSet, DataError> {
-        let path = &self.train.labels;
-        let named = match self.set {
-            Some(set) => Some(set.classes()),
-            None => self.names()?,
-        };
-        let Some(classes) = named else {
-            return DataSet::of_numbers(train, test).map_err(damaged(path));
-        };
-        // A is 1 in EMNIST's letters.
-        let first = u8::from(self.set == Some(NamedSet::EmnistLetters));
-        let numbers = usize::from(first)..usize::from(first) + classes.len();
-        if let Some(label) = train
-            .labels
-            .iter()
-            .chain(&test.labels)
-            .find(|label| !numbers.contains(&usize::from(**label)))
-        {
-            let (count, last) = (classes.len(), numbers.end - 1);
-            return Err(malformed(
-                path,
-                format!(
-                    "label {label} is out of range: the {count} classes are numbered from {first} to {last}"
-                ),
-            ));
-        }
-        [&mut train, &mut test]
-            .into_iter()
-            .flat_map(|split| &mut split.labels)
-            .for_each(|label| *label -= first);
-        Ok(DataSet {
-            train,
-            test,
-            classes,
-        })
     }
 
     /// The classes that a file beside the others names, if there is one.
@@ -286,7 +264,7 @@ impl SetFiles for IdxSet {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         // Right for MNIST, whose test split is a seventh of the whole.
         let share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
-        let train = self.train.read(
+        let (train, labels) = self.train.read(
             self.transposed,
             &mut PartialProgress::of(progress, 0.0, share),
         )?;
@@ -294,15 +272,79 @@ impl SetFiles for IdxSet {
             let mut progress = PartialProgress::of(progress, share, 1.0);
             test.read(self.transposed, &mut progress)
         });
-        let test = test.transpose()?.unwrap_or_default();
-        Ok(self.with_classes(train, test)?.into())
+        let (test, test_labels) = test.transpose()?.unzip();
+        let path = &self.train.labels;
+        let part = |labels: Vec<u8>| Split {
+            images: Vec::new(),
+            labels,
+        };
+        let (train_split, test_split) = (part(labels), part(test_labels.unwrap_or_default()));
+        // What its labels stand for: what its name says, or a file of names, or numbers.
+        let mut set = match (self.set, self.names()?) {
+            (Some(set), _) => named_classes(set, path, train_split, test_split)?,
+            (None, Some(classes)) => of_classes(classes, 0, path, train_split, test_split)?,
+            (None, None) => DataSet::of_numbers(train_split, test_split).map_err(damaged(path))?,
+        };
+        let parts = std::iter::once(train).chain(test).collect();
+        let framing = Framing::of(&set.classes);
+        let mut framed = Pixels::framed(parts, framing, &mut set.notes, progress)?.into_iter();
+        set.train.images = framed.next().unwrap_or_default();
+        set.test.images = framed.next().unwrap_or_default();
+        Ok(set.into())
     }
 }
 
-/// Whether the files are EMNIST's, which publishes all its sets with rows and columns exchanged,
-/// and which of its sets they are, by their names.
-fn emnists(pair: &Pair) -> (bool, Option<NamedSet>) {
-    let name = file_name(&pair.images).to_lowercase();
+/// The set of this name with what its labels stand for.
+pub fn named_classes(
+    set: NamedSet,
+    path: &Path,
+    train: Split,
+    test: Split,
+) -> Result<DataSet, DataError> {
+    // A is 1 in EMNIST's letters.
+    let first = u8::from(set == NamedSet::EmnistLetters);
+    of_classes(set.classes(), first, path, train, test)
+}
+
+/// The set of these classes, which are numbered from `first` on.
+pub fn of_classes(
+    classes: Classes,
+    first: u8,
+    path: &Path,
+    mut train: Split,
+    mut test: Split,
+) -> Result<DataSet, DataError> {
+    let numbers = usize::from(first)..usize::from(first) + classes.len();
+    if let Some(label) = train
+        .labels
+        .iter()
+        .chain(&test.labels)
+        .find(|label| !numbers.contains(&usize::from(**label)))
+    {
+        let (count, last) = (classes.len(), numbers.end - 1);
+        return Err(malformed(
+            path,
+            format!(
+                "label {label} is out of range: the {count} classes are numbered from {first} to {last}"
+            ),
+        ));
+    }
+    [&mut train, &mut test]
+        .into_iter()
+        .flat_map(|split| &mut split.labels)
+        .for_each(|label| *label -= first);
+    Ok(DataSet {
+        train,
+        test,
+        classes,
+        notes: Vec::new(),
+    })
+}
+
+/// Whether files are EMNIST's, which publishes all its sets with rows and columns exchanged, and
+/// which of its sets they are, by the name of the first.
+pub fn emnists(path: &Path) -> (bool, Option<NamedSet>) {
+    let name = file_name(path).to_lowercase();
     let set = EMNIST
         .into_iter()
         .find(|(prefix, _)| name.starts_with(prefix))
@@ -314,13 +356,10 @@ fn emnists(pair: &Pair) -> (bool, Option<NamedSet>) {
 /// itself. The sets' files have the same names, so a folder that does not say which set it holds is
 /// taken for MNIST.
 fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
-    let torchvision = match set {
-        NamedSet::Mnist => "MNIST/raw",
-        NamedSet::FashionMnist => "FashionMNIST/raw",
-        NamedSet::Kmnist => "KMNIST/raw",
-        NamedSet::EmnistDigits | NamedSet::EmnistLetters => "EMNIST/raw",
-    };
-    let mut places = vec![folder.join(set.name()), folder.join(torchvision)];
+    let mut places = vec![
+        folder.join(set.name()),
+        folder.join(torchvision(set)).join("raw"),
+    ];
     let says = folder
         .file_name()
         .and_then(|name| NamedSet::ALL.into_iter().find(|set| name == set.name()));
@@ -328,6 +367,49 @@ fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
         places.push(folder.to_owned());
     }
     places
+}
+
+/// What torchvision calls a set's folder.
+const fn torchvision(set: NamedSet) -> &'static str {
+    match set {
+        NamedSet::Mnist => "MNIST",
+        NamedSet::FashionMnist => "FashionMNIST",
+        NamedSet::Kmnist => "KMNIST",
+        NamedSet::EmnistDigits | NamedSet::EmnistLetters => "EMNIST",
+    }
+}
+
+/// The one set that a folder of data sets has, such as torchvision's, or torchvision's folder of a
+/// set.
+pub fn in_data_folder(folder: &Path) -> Recognized {
+    let mut found = Vec::new();
+    for set in NamedSet::ALL {
+        let is_its_own = file_name(folder) == torchvision(set);
+        let folders = if is_its_own {
+            [folder.parent().unwrap_or(folder).to_owned()]
+        } else {
+            [folder.to_owned()]
+        };
+        if let Some(files) = IdxSet::find(set, &folders)? {
+            found.push((set, files));
+        }
+    }
+    match found.as_slice() {
+        [] => Ok(None),
+        [_] => Ok(found.pop().map(|(_, files)| boxed(files))),
+        [(first, _), ..] => Err(refused(
+            folder,
+            format!(
+                "it has several data sets: {}",
+                joined(found.iter().map(|(set, _)| set.name()), ", ")
+            ),
+            format!(
+                "Choose one of them in it, such as --data {} --data-dir {}.",
+                first.name(),
+                visible::path(folder)
+            ),
+        )),
+    }
 }
 
 fn digest(path: &Path) -> Result<String, DataError> {

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::pixels::Originals;
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, damaged, entries,
-    file_name, is_hidden, malformed, too_large,
+    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, as_data_error, boxed, damaged,
+    divided, entries, file_name, is_hidden, malformed, too_large,
 };
 use crate::data::dataset::{ClassLabels, assign};
 use crate::data::{DataSet, Split};
@@ -22,21 +23,18 @@ use crate::text::visible;
 const CHUNK: usize = 32;
 /// Entries of a folder that are looked at: a home folder is not searched through.
 const LOOKED_AT: usize = 10_000;
-/// The names of folders that divide a set.
-const PARTS: [&str; 6] = ["train", "training", "test", "valid", "val", "validation"];
 
 /// Images, each with its label or the number of it.
 type Files = Vec<(PathBuf, u8)>;
 
-/// Reads this many images of these classes, on all cores; `file` gives the path and the label of
-/// each.
+/// Reads this many images, on all cores; `file` gives the path and the label of each.
 pub fn read(
     count: usize,
-    classes: &Classes,
+    framing: Framing,
+    originals: &mut Originals,
     file: impl Fn(usize) -> (PathBuf, u8) + Sync,
     progress: &mut dyn Progress,
 ) -> Result<Split, DataError> {
-    let framing = Framing::of(classes);
     let mut split = Split::default();
     let indices: Vec<usize> = (0..count).collect();
     for chunk in indices.chunks(CHUNK) {
@@ -48,7 +46,8 @@ pub fn read(
         let images: Vec<_> = chunk.par_iter().map(read).collect();
         let before = split.images.len();
         for read in images {
-            let (image, label) = read.map_err(as_data_error)?;
+            let ((image, original), label) = read.map_err(as_data_error)?;
+            originals.add(original);
             split.images.extend_from_slice(image.pixels());
             split.labels.push(label);
         }
@@ -64,11 +63,14 @@ fn read_both(
     progress: &mut dyn Progress,
 ) -> Result<DataSet, DataError> {
     let share = train.len() as f32 / (train.len() + test.len()) as f32;
-    let read = |files: &Files, start: f32, end: f32, progress: &mut dyn Progress| {
+    let framing = Framing::of(&classes);
+    let mut originals = Originals::default();
+    let mut read = |files: &Files, start: f32, end: f32, progress: &mut dyn Progress| {
         let file = |index: usize| files[index].clone();
         read(
             files.len(),
-            &classes,
+            framing,
+            &mut originals,
             file,
             &mut PartialProgress::of(progress, start, end),
         )
@@ -77,6 +79,7 @@ fn read_both(
         train: read(train, 0.0, share, progress)?,
         test: read(test, share, 1.0, progress)?,
         classes,
+        notes: originals.note(framing).into_iter().collect(),
     })
 }
 
@@ -115,42 +118,59 @@ pub fn class_folders(folder: &Path) -> Recognized {
     Ok(ClassFolders::open(folder)?.map(boxed))
 }
 
+/// The folders in this one that are called as those for training, validation and test are.
+fn parts_of(folder: &Path) -> Result<[Option<PathBuf>; 3], DataError> {
+    let mut parts = [const { None }; 3];
+    for path in entries(folder)?.take(LOOKED_AT) {
+        let path = path?;
+        let name = file_name(&path).to_lowercase();
+        let part = PARTS
+            .iter()
+            .position(|names| names.contains(&name.as_str()));
+        if let Some(part) = part
+            && path.is_dir()
+        {
+            parts[part] = Some(path);
+        }
+    }
+    Ok(parts)
+}
+
 /// The class folders of a data set.
 struct ClassFolders {
     train: Vec<PathBuf>,
     test: Vec<PathBuf>,
     folder: PathBuf,
+    note: Option<String>,
 }
 
 impl ClassFolders {
-    /// Those in this folder, or in `train` and `test` in it; `None` where there are fewer than two
-    /// to learn from, unless they are called as digits are.
+    /// Those in this folder, or in `train`, `val` and `test` in it; `None` where there are fewer
+    /// than two to learn from, unless they are called as digits are.
     fn open(folder: &Path) -> Result<Option<Self>, DataError> {
-        let set = |train: Vec<PathBuf>, test: Vec<PathBuf>| Self {
+        let set = |train, test, note| Self {
             train,
             test,
             folder: folder.to_owned(),
+            note,
         };
         // Folders that divide a set are not classes.
         let mut here = folders_with_images(folder)?;
-        here.retain(|class| !PARTS.contains(&class_name(class).to_lowercase().as_str()));
-        if are_classes(&here) {
-            return Ok(Some(set(here, Vec::new())));
-        }
-        let [train, test] = ["train", "test"].map(|part| {
-            let part = folder.join(part);
-            if part.is_dir() {
-                folders_with_images(&part)
-            } else {
-                Ok(Vec::new())
-            }
+        here.retain(|class| {
+            let name = class_name(class).to_lowercase();
+            !PARTS.iter().any(|names| names.contains(&name.as_str()))
         });
-        let train = train?;
-        if are_classes(&train) {
-            Ok(Some(set(train, test?)))
-        } else {
-            Ok(None)
+        if are_classes(&here) {
+            return Ok(Some(set(here, Vec::new(), None)));
         }
+        let [train, validation, test] = parts_of(folder)?
+            .map(|part| part.map_or(Ok(Vec::new()), |part| folders_with_images(&part)));
+        let (mut train, mut test) = (train?, test?);
+        if !are_classes(&train) {
+            return Ok(None);
+        }
+        let note = divided(&mut train, validation?, &mut test);
+        Ok(Some(set(train, test, note)))
     }
 
     fn files(&self, folders: &[PathBuf], labels: &mut ClassLabels) -> Result<Files, DataError> {
@@ -186,6 +206,7 @@ impl SetFiles for ClassFolders {
         }
         let (classes, numbers) = labels.classes().map_err(damaged(&self.folder))?;
         let mut set = read_both([&train, &test], classes, progress)?;
+        set.notes.extend(self.note.take());
         assign(&mut set.train, &numbers);
         assign(&mut set.test, &numbers);
         Ok(set.into())
@@ -244,34 +265,35 @@ fn folders_with_images(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 /// off. The label is the first part or the last, of all files of the folder the same, and that part
 /// is a single digit.
 pub fn named(folder: &Path) -> Recognized {
-    let labelled = |folder: &Path| {
-        if folder.is_dir() {
-            labelled(folder, images_in(folder)?)
-        } else {
-            Ok(Files::new())
-        }
-    };
-    let train = labelled(folder)?;
-    if !train.is_empty() {
-        let test = Files::new();
-        return Ok(Some(boxed(NamedImages { train, test })));
+    let here = labelled(folder, images_in(folder)?)?;
+    if !here.is_empty() {
+        return Ok(Some(boxed(NamedImages {
+            train: here,
+            test: Files::new(),
+            note: None,
+        })));
     }
-    let train = labelled(&folder.join("train"))?;
+    let [train, validation, test] = parts_of(folder)?
+        .map(|part| part.map_or(Ok(Files::new()), |part| labelled(&part, images_in(&part)?)));
+    let (mut train, mut test) = (train?, test?);
     if train.is_empty() {
         return Ok(None);
     }
-    let test = labelled(&folder.join("test"))?;
-    Ok(Some(boxed(NamedImages { train, test })))
+    let note = divided(&mut train, validation?, &mut test);
+    Ok(Some(boxed(NamedImages { train, test, note })))
 }
 
 struct NamedImages {
     train: Files,
     test: Files,
+    note: Option<String>,
 }
 
 impl SetFiles for NamedImages {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
-        Ok(read_both([&self.train, &self.test], Classes::Digits, progress)?.into())
+        let mut set = read_both([&self.train, &self.test], Classes::Digits, progress)?;
+        set.notes.extend(self.note.take());
+        Ok(set.into())
     }
 
     fn counts(&self) -> Result<Option<[usize; 2]>, DataError> {

@@ -2,15 +2,19 @@
 //! that recognizes it; [`export`] writes some of them.
 
 pub mod export;
+mod foreign;
 pub mod idx;
 pub mod idx_set;
 mod images;
 pub mod ink;
 mod numpy;
 mod parquet;
+pub mod pixel_table;
+mod pixels;
+mod rows;
 pub mod table;
 
-pub use numpy::NpzSet;
+pub use numpy::ArraySet;
 pub use table::{count_named_images, is_named_like_a_table};
 
 use std::fs::File;
@@ -28,6 +32,14 @@ use crate::system::input_file::InputFile;
 /// The most images that a data set may have: what claims more is damaged, as EMNIST's largest set
 /// has 814,255.
 pub const MAX_IMAGES: usize = 2_000_000;
+
+/// The parts of a set, for training, validation and test, and what folders and files with them are
+/// called, in lower case.
+const PARTS: [&[&str]; 3] = [
+    &["train", "training"],
+    &["val", "valid", "validation"],
+    &["test", "testing"],
+];
 
 /// A source as it is: with the test split that it has, which may be none.
 pub struct Loaded {
@@ -62,20 +74,22 @@ pub trait SetFiles {
 type Recognized = Result<Option<Box<dyn SetFiles>>, DataError>;
 
 /// The formats of folders, in the order in which they are looked for.
-const FOLDERS: [fn(&Path) -> Recognized; 7] = [
+const FOLDERS: [fn(&Path) -> Recognized; 9] = [
     idx_set::in_folder,
     // Folders that are called like digits cannot be meant otherwise; any others may lie beside a
     // table or files.
     images::digit_folders,
     table::in_folder,
+    numpy::in_folder,
     parquet::in_folder,
     idx_set::with_any_names,
     images::class_folders,
     images::named,
+    idx_set::in_data_folder,
 ];
 
-/// The formats of single files, which are told by their first four bytes or their name. What is
-/// none of them is ink.
+/// The formats of single files, which are told by their first bytes or their name. What is none of
+/// them, and not known, is ink.
 const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
     idx_set::of_file,
     numpy::of_file,
@@ -93,7 +107,10 @@ pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
                 return Ok(set);
             }
         }
-        return Ok(ink::of_file(path));
+        return match foreign::file(path, &start) {
+            Some(refused) => Err(refused),
+            None => Ok(ink::of_file(path)),
+        };
     }
     // A folder without permission to list it would look empty below.
     path.read_dir().map_err(unreadable(path))?;
@@ -102,10 +119,34 @@ pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
             return Ok(set);
         }
     }
+    if let Some(refused) = foreign::folder(path)? {
+        return Err(refused);
+    }
     Err(no_data(
         path,
         "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor Parquet files nor images",
     ))
+}
+
+/// Adds what is for validation to what is for test where there is none, or else to what is for
+/// training, of which Inkling sets images apart for validation itself. Says so.
+fn divided<T>(train: &mut Vec<T>, validation: Vec<T>, test: &mut Vec<T>) -> Option<String> {
+    if validation.is_empty() || train.is_empty() {
+        return None;
+    }
+    let (part, note) = if test.is_empty() {
+        (
+            test,
+            "There are no test images: those for validation are used for test.",
+        )
+    } else {
+        (
+            train,
+            "The images for validation are among those for training: Inkling sets its own apart.",
+        )
+    };
+    part.extend(validation);
+    Some(note.to_owned())
 }
 
 fn boxed(set: impl SetFiles + 'static) -> Box<dyn SetFiles> {
@@ -127,10 +168,10 @@ pub fn open(path: &Path) -> Result<InputFile, DataError> {
     })
 }
 
-/// The first four bytes of a file, or as many as it has.
+/// The first bytes of a file, as many as tell what it is.
 fn first_bytes(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut start = Vec::new();
-    let read = open(path)?.take(4).read_to_end(&mut start);
+    let read = open(path)?.take(512).read_to_end(&mut start);
     read.map(|_| start).map_err(unreadable(path))
 }
 

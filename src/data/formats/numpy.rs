@@ -1,151 +1,234 @@
-//! Archives of arrays as `NumPy` writes them (`.npz`), in the form of Keras: `x_train`, `y_train`,
-//! `x_test`, `y_test`. An array (`.npy`) is a header in Python's notation, then the numbers; only
-//! whole numbers from 0 to 255 are read.
+//! Arrays as `NumPy` writes them: in an archive (`.npz`), such as Keras' with `x_train`, `y_train`,
+//! `x_test` and `y_test`, or each in a file of a folder (`.npy`). An array is a header in Python's
+//! notation, then the numbers.
 //!
 //! Headers are not trusted: shapes are compared with what the file may take, before memory is
 //! allocated for them.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use half::f16;
 use zip::ZipArchive;
-use zip::read::ZipFile;
 
+use super::pixels::{Pixels, Shape};
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, damaged, malformed, no_data,
-    open_plain, too_large, too_large_label,
+    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, boxed, damaged, divided, entries,
+    file_name, foreign, malformed, open_plain, too_large,
 };
 use crate::data::{DataSet, Split};
-use crate::ink::{PIXELS, SIDE};
+use crate::ink::Framing;
 use crate::progress::Progress;
+use crate::run_config::{CLASS_COUNTS, MAX_LABEL};
 use crate::system::input_file::budget;
 
-/// The names of the arrays: images and labels for training, then for test.
-const NAMES: [[&str; 4]; 4] = [
-    ["x_train", "y_train", "x_test", "y_test"],
-    ["train_images", "train_labels", "test_images", "test_labels"],
-    ["images", "labels", "", ""],
-    ["x", "y", "", ""],
+/// What arrays of images and of labels are called, in lower case; `arr_0` and `arr_1` are those that
+/// were saved without a name.
+const IMAGES: [&str; 6] = ["x", "images", "image", "imgs", "data", "arr0"];
+const LABELS: [&str; 7] = [
+    "y", "labels", "label", "target", "targets", "classes", "arr1",
 ];
+/// What makes a file of arrays that is read.
+const SAVE: &str = "Save it as np.savez(\"set.npz\", x_train=images, y_train=labels), and perhaps x_test and y_test: images of the shape (images, rows, columns), or with 3 colors at the end, and whole numbers as labels.";
 
 /// The longest header that is read, in bytes.
 const MAX_HEADER_BYTES: usize = 4096;
 /// The most dimensions an array may have.
 const MAX_DIMENSIONS: usize = 4;
-/// Numbers read between two reports of progress.
-const CHUNK: u64 = 1 << 16;
+/// The most numbers of an image.
+const MAX_NUMBERS: u64 = 1 << 21;
+/// Images or labels read between two reports of progress.
+const CHUNK: usize = 256;
 
 /// A zip archive with such arrays.
 pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
-    if start != b"PK\x03\x04" {
+    if !start.starts_with(b"PK\x03\x04") {
         return Ok(None);
     }
-    match NpzSet::open(path) {
-        Ok(Some(set)) => Ok(Some(boxed(set))),
-        Err(error)
-            if path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) =>
-        {
-            Err(error)
-        }
-        Ok(None) | Err(_) => Err(no_data(
+    let is_named = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("npz"));
+    let (file, size) = open_plain(path)?;
+    let archive = match zip_archive(BufReader::new(file), path) {
+        Err(_) if !is_named => return Err(foreign::archive(path, std::iter::empty())),
+        opened => opened?,
+    };
+    let names = names_in(&archive);
+    match ArraySet::of(Place::Archive(archive), names.clone(), size, path) {
+        Some(set) => Ok(Some(boxed(set))),
+        None if is_named => Err(foreign::refused(
             path,
-            "it is a zip archive without the arrays x_train and y_train of NumPy; unpack it and choose the folder",
+            format!(
+                "none of its {} arrays has a name like x_train or images, with labels beside it",
+                names.len()
+            ),
+            SAVE,
         )),
+        None => Err(foreign::archive(path, names.iter().map(String::as_str))),
     }
 }
 
-/// An archive with such arrays.
-pub struct NpzSet<R> {
-    archive: ZipArchive<R>,
+/// Arrays in a folder.
+pub fn in_folder(folder: &Path) -> Recognized {
+    let (mut names, mut bytes) = (Vec::new(), 0_u64);
+    for path in entries(folder)? {
+        let name = file_name(&path?);
+        if array_name(&name).is_some()
+            && let Ok(about) = folder.join(&name).metadata()
+        {
+            bytes += about.len();
+            names.push(name);
+        }
+    }
+    let set = ArraySet::<File>::of(Place::Folder, names, bytes, folder);
+    Ok(set.map(boxed))
+}
+
+fn zip_archive<R: Read + Seek>(file: R, path: &Path) -> Result<ZipArchive<R>, DataError> {
+    ZipArchive::new(file)
+        .map_err(|error| malformed(path, format!("it is a damaged zip archive ({error})")))
+}
+
+fn names_in<R: Read + Seek>(archive: &ZipArchive<R>) -> Vec<String> {
+    let names = archive.file_names().filter_map(Result::ok);
+    names.map(Cow::into_owned).collect()
+}
+
+/// The name of the array in a file of this name, in lower case and in one word.
+fn array_name(file: &str) -> Option<String> {
+    let name = file.to_lowercase();
+    Some(name.strip_suffix(".npy")?.replace(['_', '-'], ""))
+}
+
+/// Where arrays are.
+enum Place<R> {
+    Archive(ZipArchive<R>),
+    Folder,
+}
+
+/// The files of an array of images and of one of their labels.
+type Pair = [String; 2];
+
+/// Arrays that make a data set.
+pub struct ArraySet<R> {
+    place: Place<R>,
     path: PathBuf,
     /// The most bytes that its images may take.
     budget: u64,
-    train: [&'static str; 2],
-    test: Option<[&'static str; 2]>,
+    train: Vec<Pair>,
+    test: Vec<Pair>,
+    note: Option<String>,
 }
 
-impl NpzSet<BufReader<File>> {
-    /// The arrays in the zip archive at this path; `None` where it has none of these names.
-    fn open(path: &Path) -> Result<Option<Self>, DataError> {
-        let (file, size) = open_plain(path)?;
-        Self::of(BufReader::new(file), size, path)
+impl<R: Read + Seek> ArraySet<R> {
+    /// The set in a zip archive of `size` bytes that is open already; errors name `path`. `None`
+    /// where no array is called as images or as labels are.
+    pub fn of_archive(file: R, size: u64, path: &Path) -> Result<Option<Self>, DataError> {
+        let archive = zip_archive(file, path)?;
+        let names = names_in(&archive);
+        Ok(Self::of(Place::Archive(archive), names, size, path))
     }
-}
 
-impl<R: Read + Seek> NpzSet<R> {
-    /// The same for an archive of `size` bytes that is open already; errors name `path`.
-    pub fn of(file: R, size: u64, path: &Path) -> Result<Option<Self>, DataError> {
-        let archive = ZipArchive::new(file)
-            .map_err(|error| malformed(path, format!("it is a damaged zip archive ({error})")))?;
-        let has = |name: &&str| archive.index_for_name(&file_name(name)).is_some();
-        let Some([images, labels, test_images, test_labels]) = NAMES
-            .into_iter()
-            .find(|[images, labels, ..]| [images, labels].into_iter().all(has))
-        else {
-            return Ok(None);
+    fn of(place: Place<R>, mut names: Vec<String>, size: u64, path: &Path) -> Option<Self> {
+        names.sort_unstable();
+        let find = |words: &[&str], parts: &[&str]| {
+            let is_meant = |name: &String| {
+                let array = array_name(name);
+                let mut called = parts.iter().flat_map(|part| {
+                    words
+                        .iter()
+                        .flat_map(move |word| [format!("{word}{part}"), format!("{part}{word}")])
+                });
+                called.any(|called| array.as_deref() == Some(&called))
+            };
+            names.iter().find(|name| is_meant(name)).cloned()
         };
-        let test = [test_images, test_labels];
-        let test = test.iter().all(has).then_some(test);
-        Ok(Some(Self {
-            archive,
+        let pair = |parts: &[&str]| Some([find(&IMAGES, parts)?, find(&LABELS, parts)?]);
+        let [mut train, validation, mut test]: [Vec<Pair>; 3] =
+            PARTS.map(|words| pair(words).into_iter().collect());
+        if train.is_empty() {
+            train.extend(pair(&[""]));
+        }
+        let note = divided(&mut train, validation, &mut test);
+        (!train.is_empty()).then(|| Self {
+            place,
             path: path.to_owned(),
             budget: budget(size),
-            train: [images, labels],
+            train,
             test,
-        }))
+            note,
+        })
     }
 
     /// Reads the set; the test split is empty where it has no arrays.
     pub fn read(&mut self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-        let train_images = self.count(self.train)?;
-        let test_images = self.test.map_or(Ok(0), |test| self.count(test))?;
-        let bytes = (train_images + test_images) * PIXELS as u64;
+        let pairs: Vec<Pair> = self.train.iter().chain(&self.test).cloned().collect();
+        let (mut counts, mut bytes) = (Vec::new(), 0_u64);
+        for pair in &pairs {
+            let (count, shape) = self.count(pair)?;
+            counts.push(count);
+            bytes = bytes.saturating_add(count.saturating_mul(shape.bytes() as u64));
+        }
         if bytes > self.budget {
             return Err(too_large(
                 &self.path,
                 format!("its images take {bytes} bytes, too much for its size"),
             ));
         }
-        let share = train_images as f32 / (train_images + test_images).max(1) as f32;
-        let train = self.split(self.train, &mut |done: f32| progress.report(done * share))?;
-        let test = match self.test {
-            Some(test) => self.split(test, &mut |done: f32| {
-                progress.report(share + done * (1.0 - share))
-            })?,
-            None => Split::default(),
-        };
-        DataSet::of_numbers(train, test).map_err(damaged(&self.path))
+        let (mut splits, mut pixels) = ([(); 2].map(|()| Split::default()), Vec::new());
+        let (mut done, all) = (0, counts.iter().sum::<u64>().max(1));
+        for (number, (pair, count)) in pairs.iter().zip(counts).enumerate() {
+            let [start, end] = [done, done + count].map(|done| done as f32 / all as f32);
+            done += count;
+            let mut progress = |share: f32| progress.report(start + share * (end - start));
+            let (images, labels) = self.part(pair, &mut progress)?;
+            pixels.push(images);
+            let split = &mut splits[usize::from(number >= self.train.len())];
+            split.labels.extend(labels);
+        }
+        let [train, test] = splits;
+        let mut set = DataSet::of_numbers(train, test).map_err(damaged(&self.path))?;
+        let framing = Framing::of(&set.classes);
+        let framed = Pixels::framed(pixels, framing, &mut set.notes, progress)?;
+        for (number, images) in framed.into_iter().enumerate() {
+            let split = if number < self.train.len() {
+                &mut set.train
+            } else {
+                &mut set.test
+            };
+            if split.images.is_empty() {
+                split.images = images;
+            } else {
+                split.images.extend(images);
+            }
+        }
+        set.notes.extend(self.note.clone());
+        Ok(set)
     }
 
-    /// How many images these arrays claim to hold, which is as many as there are labels.
-    fn count(&mut self, [images, labels]: [&str; 2]) -> Result<u64, DataError> {
-        let (images_shape, labels_shape) = (self.shape(images)?, self.shape(labels)?);
-        let side = SIDE as u64;
-        let count = match *images_shape.as_slice() {
-            [count, rows, columns] | [count, rows, columns, 1]
-                if rows == side && columns == side =>
-            {
-                count
-            }
-            [count, pixels] if pixels == PIXELS as u64 => count,
-            _ => {
-                return Err(wrong(
-                    &self.path,
-                    images,
-                    format!("its shape is {images_shape:?}; it should be images, {SIDE}, {SIDE}"),
-                ));
-            }
+    /// How many images these arrays claim to hold, which is as many as there are labels, and of
+    /// which shape.
+    fn count(&mut self, [images, labels]: &Pair) -> Result<(u64, Shape), DataError> {
+        let (lengths, labels_lengths) = (self.lengths(images)?, self.lengths(labels)?);
+        let Some(shape) = Shape::of_array(&lengths) else {
+            return Err(foreign::refused(
+                &self.path,
+                format!("{}: its shape is {lengths:?}", array(images)),
+                SAVE,
+            ));
         };
-        match *labels_shape.as_slice() {
-            [labels] | [labels, 1] if labels == count => {}
+        let count = lengths.first().copied().unwrap_or_default();
+        let is_one_hot = |classes: &u64| CLASS_COUNTS.contains(&(*classes as usize));
+        match labels_lengths.as_slice() {
+            [labels] | [labels, 1] if *labels == count => {}
+            [labels, classes] if *labels == count && is_one_hot(classes) => {}
             _ => {
                 return Err(wrong(
                     &self.path,
                     labels,
-                    format!("its shape is {labels_shape:?}, but there are {count} images"),
+                    format!("its shape is {labels_lengths:?}, but there are {count} images"),
                 ));
             }
         }
@@ -155,68 +238,149 @@ impl<R: Read + Seek> NpzSet<R> {
         if count > MAX_IMAGES as u64 {
             return Err(too_large(
                 &self.path,
-                format!("{images} should hold {count} images, but the limit is {MAX_IMAGES}"),
+                format!(
+                    "{} should hold {count} images, but the limit is {MAX_IMAGES}",
+                    array(images)
+                ),
             ));
         }
-        Ok(count)
+        Ok((count, shape))
     }
 
-    fn split(
+    fn part(
         &mut self,
-        [images, labels]: [&str; 2],
+        [images, labels]: &Pair,
         progress: &mut dyn Progress,
-    ) -> Result<Split, DataError> {
-        let digits = self.numbers(labels, &mut |_: f32| progress.report(0.0))?;
-        if let Some(reason) = too_large_label(&digits) {
-            return Err(wrong(&self.path, labels, reason));
+    ) -> Result<(Pixels, Vec<u8>), DataError> {
+        let path = self.path.clone();
+        let mut digits = Vec::new();
+        self.rows(labels, &mut |_: f32| progress.report(0.0), |row| {
+            digits.push(label(row).ok_or_else(|| {
+                let is = match row {
+                    [number] => format!("{number}, not a whole number from 0 to {MAX_LABEL}"),
+                    _ => "neither a number nor a row with a single 1".to_owned(),
+                };
+                wrong(&path, labels, format!("label {} is {is}", digits.len() + 1))
+            })?);
+            Ok(())
+        })?;
+        let shape = Shape::of_array(&self.lengths(images)?);
+        let shape = shape.ok_or_else(|| malformed(&path, "it changes while it is read"))?;
+        let mut pixels = Pixels::new(shape);
+        if !pixels.reserve(digits.len()) {
+            return Err(wrong(&path, images, "there is not enough memory for it"));
         }
-        let pixels = self.numbers(images, progress)?;
+        self.rows(images, progress, |row| {
+            pixels.push(row).map_err(|place| {
+                foreign::refused(
+                    &path,
+                    format!(
+                        "{}: image {} has a pixel of {}, not from 0 to 255",
+                        array(images),
+                        pixels.len() + 1,
+                        row[place]
+                    ),
+                    "Save the images as they were before they were normalized: pixels from 0 to 255, or from 0 to 1.",
+                )
+            })
+        })?;
         // They were counted, but two files of an archive may have the same name.
-        if pixels.len() != digits.len() * PIXELS {
-            return Err(malformed(
-                &self.path,
-                "it has several arrays of the same name",
-            ));
+        if pixels.len() != digits.len() {
+            return Err(malformed(&path, "it has several arrays of the same name"));
         }
-        Ok(Split {
-            images: pixels,
-            labels: digits,
-        })
+        Ok((pixels, digits))
     }
 
-    fn numbers(&mut self, name: &str, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
-        let (mut file, wrong) = self.file(name)?;
-        NpyHeader::read(&mut file, &wrong)?.numbers(&mut file, &wrong, progress)
+    fn lengths(&mut self, name: &str) -> Result<Vec<u64>, DataError> {
+        let path = self.path.clone();
+        Ok(NpyHeader::read(&mut *self.open(name)?, &path, name)?.shape)
     }
 
-    fn shape(&mut self, name: &str) -> Result<Vec<u64>, DataError> {
-        let (mut file, wrong) = self.file(name)?;
-        Ok(NpyHeader::read(&mut file, &wrong)?.shape)
-    }
-
-    /// The array's file in the archive, and what makes an error of a reason.
-    fn file(
+    /// Hands on what belongs to each image, exactly as many as the header says, which
+    /// [`Self::count`] has found to be few enough. `progress` is told the share done.
+    fn rows(
         &mut self,
         name: &str,
-    ) -> Result<(ZipFile<'_, R>, impl Fn(&str) -> DataError), DataError> {
-        let wrong = |reason: &str| wrong(&self.path, name, reason);
-        let file = self.archive.by_name(&file_name(name));
-        Ok((file.map_err(|error| wrong(&error.to_string()))?, wrong))
+        progress: &mut dyn Progress,
+        mut take: impl FnMut(&[f32]) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let path = self.path.clone();
+        let wrong = |reason: &str| wrong(&path, name, reason);
+        let mut file = BufReader::new(self.open(name)?);
+        let header = NpyHeader::read(&mut file, &path, name)?;
+        let [count, rest @ ..] = header.shape.as_slice() else {
+            return Err(wrong("it has no dimensions"));
+        };
+        let length = rest
+            .iter()
+            .try_fold(1_u64, |all, length| all.checked_mul(*length));
+        let length = length
+            .filter(|length| *length <= MAX_NUMBERS)
+            .ok_or_else(|| wrong("it has too many numbers for an image"))?;
+        let mut bytes = vec![0; length as usize * header.number.bytes];
+        let mut numbers = Vec::new();
+        for row in 0..*count {
+            if row.is_multiple_of(CHUNK as u64) {
+                progress.report(row as f32 / *count as f32)?;
+            }
+            fill(&mut file, &mut bytes, &wrong)?;
+            numbers.clear();
+            let values = bytes.chunks_exact(header.number.bytes);
+            numbers.extend(values.map(|bytes| header.number.value(bytes)));
+            take(&numbers)?;
+        }
+        // The end of an archive's file is where its checksum is looked at.
+        if file
+            .read(&mut [0])
+            .map_err(|error| wrong(&error.to_string()))?
+            > 0
+        {
+            return Err(wrong("it has extra data after its numbers"));
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, name: &str) -> Result<Box<dyn Read + '_>, DataError> {
+        match &mut self.place {
+            Place::Archive(archive) => {
+                let file = archive.by_name(name);
+                Ok(Box::new(file.map_err(|error| {
+                    wrong(&self.path, name, error.to_string())
+                })?))
+            }
+            Place::Folder => Ok(Box::new(open_plain(&self.path.join(name))?.0)),
+        }
     }
 }
 
-impl<R: Read + Seek> SetFiles for NpzSet<R> {
+impl<R: Read + Seek> SetFiles for ArraySet<R> {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         Ok(Self::read(self, progress)?.into())
     }
 }
 
-fn wrong(path: &Path, name: &str, reason: impl std::fmt::Display) -> DataError {
-    malformed(path, format!("{name}: {reason}"))
+fn array(file: &str) -> &str {
+    file.strip_suffix(".npy").unwrap_or(file)
 }
 
-fn file_name(array: &str) -> String {
-    format!("{array}.npy")
+fn wrong(path: &Path, name: &str, reason: impl std::fmt::Display) -> DataError {
+    malformed(path, format!("{}: {reason}", array(name)))
+}
+
+/// The class in a row of labels: a number, or the place of the only 1 among zeros.
+fn label(row: &[f32]) -> Option<u8> {
+    let class = match row {
+        [number] if number.fract() == 0.0 => *number,
+        [_] => return None,
+        _ => {
+            let place = row.iter().position(|number| *number == 1.0)?;
+            let others = row.iter().filter(|number| **number != 0.0).count();
+            (others == 1).then_some(place as f32)?
+        }
+    };
+    (0.0..=f32::from(MAX_LABEL))
+        .contains(&class)
+        .then_some(class as u8)
 }
 
 /// What an array holds, as its header says.
@@ -230,25 +394,33 @@ struct NpyHeader {
 /// How a number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Number {
+    kind: Kind,
     bytes: usize,
-    signed: bool,
     big_endian: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Signed,
+    Unsigned,
+    Float,
+}
+
 impl NpyHeader {
-    /// Reads the header; the numbers follow it.
-    fn read(file: &mut impl Read, wrong: &impl Fn(&str) -> DataError) -> Result<Self, DataError> {
+    /// Reads the header of the array of this name; the numbers follow it.
+    fn read(file: &mut (impl Read + ?Sized), path: &Path, name: &str) -> Result<Self, DataError> {
+        let wrong = |reason: &str| wrong(path, name, reason);
         let mut start = [0; 8];
-        fill(file, &mut start, wrong)?;
+        fill(file, &mut start, &wrong)?;
         let length = match start {
             [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _] => {
                 let mut length = [0; 2];
-                fill(file, &mut length, wrong)?;
+                fill(file, &mut length, &wrong)?;
                 u16::from_le_bytes(length).into()
             }
             [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _] => {
                 let mut length = [0; 4];
-                fill(file, &mut length, wrong)?;
+                fill(file, &mut length, &wrong)?;
                 u32::from_le_bytes(length) as usize
             }
             _ => return Err(wrong("it is not a NumPy array")),
@@ -257,11 +429,18 @@ impl NpyHeader {
             return Err(wrong("its header is too long"));
         }
         let mut header = vec![0; length];
-        fill(file, &mut header, wrong)?;
-        Self::parse(&String::from_utf8_lossy(&header)).map_err(|reason| wrong(&reason))
+        fill(file, &mut header, &wrong)?;
+        let refused = |reason: String, remedy| {
+            foreign::refused(path, format!("{}: {reason}", array(name)), remedy)
+        };
+        Self::parse(&String::from_utf8_lossy(&header), &wrong, &refused)
     }
 
-    fn parse(header: &str) -> Result<Self, String> {
+    fn parse(
+        header: &str,
+        wrong: &impl Fn(&str) -> DataError,
+        refused: &impl Fn(String, &'static str) -> DataError,
+    ) -> Result<Self, DataError> {
         let value = |key: &str| {
             let (_, after) = header.split_once(&format!("'{key}':"))?;
             Some(after.trim_start())
@@ -273,7 +452,7 @@ impl NpyHeader {
             .and_then(|value| value.strip_prefix('(')?.split_once(')'))
             .map(|(shape, _)| shape);
         let (Some(kind), Some(shape), Some(order)) = (kind, shape, value("fortran_order")) else {
-            return Err("its header is damaged, or it holds no plain numbers".to_owned());
+            return Err(wrong("its header is damaged, or it holds no plain numbers"));
         };
         let shape: Result<Vec<u64>, _> = shape
             .split(',')
@@ -281,97 +460,73 @@ impl NpyHeader {
             .filter(|length| !length.is_empty())
             .map(str::parse)
             .collect();
-        let shape = shape.map_err(|_| "its header is damaged")?;
+        let shape = shape.map_err(|_| wrong("its header is damaged"))?;
         if shape.len() > MAX_DIMENSIONS {
-            return Err("it has too many dimensions".to_owned());
+            return Err(wrong("it has too many dimensions"));
         }
         if !order.starts_with("False") && shape.len() > 1 {
-            return Err("it is in Fortran order".to_owned());
+            return Err(refused(
+                "it is in Fortran order".to_owned(),
+                "Save it in the order of C: np.ascontiguousarray(array).",
+            ));
         }
         let number = Number::of(kind).ok_or_else(|| {
-            format!("its numbers are of the type {kind}; whole numbers are read, such as |u1")
+            refused(
+                format!("it holds values of the type {kind}, which are not plain numbers"),
+                "Save it as numbers: array.astype(\"uint8\") or array.astype(\"float32\"). Objects of Python are never opened.",
+            )
         })?;
         Ok(Self { shape, number })
-    }
-
-    /// How many numbers it holds.
-    fn count(&self) -> u64 {
-        self.shape
-            .iter()
-            .fold(1, |count, length| count.saturating_mul(*length))
-    }
-
-    /// Reads the numbers, exactly as many as the header says, which the caller has found to be few
-    /// enough. `progress` is told the share done.
-    fn numbers(
-        &self,
-        file: &mut impl Read,
-        wrong: &impl Fn(&str) -> DataError,
-        progress: &mut dyn Progress,
-    ) -> Result<Vec<u8>, DataError> {
-        let count = self.count();
-        let mut numbers: Vec<u8> = Vec::new();
-        if usize::try_from(count).map_or(true, |count| numbers.try_reserve_exact(count).is_err()) {
-            return Err(wrong("there is not enough memory for it"));
-        }
-        let mut piece = vec![0; CHUNK.min(count) as usize * self.number.bytes];
-        while (numbers.len() as u64) < count {
-            progress.report(numbers.len() as f32 / count as f32)?;
-            let left = CHUNK.min(count - numbers.len() as u64) as usize;
-            let piece = &mut piece[..left * self.number.bytes];
-            fill(file, piece, wrong)?;
-            for bytes in piece.chunks_exact(self.number.bytes) {
-                numbers.push(
-                    self.number
-                        .value(bytes)
-                        .ok_or_else(|| wrong("it holds numbers that are not from 0 to 255"))?,
-                );
-            }
-        }
-        // The end of an archive's file is where its checksum is looked at.
-        if file
-            .read(&mut [0])
-            .map_err(|error| wrong(&error.to_string()))?
-            > 0
-        {
-            return Err(wrong("it has extra data after its numbers"));
-        }
-        Ok(numbers)
     }
 }
 
 impl Number {
-    /// Of whole numbers, with or without a sign.
+    /// Of whole numbers, with or without a sign, of floating-point numbers, and of truth values.
     fn of(kind: &str) -> Option<Self> {
         let mut letters = kind.chars();
         let order = letters.next().filter(|order| "<>|=".contains(*order))?;
-        let sign = letters.next().filter(|kind| "iu".contains(*kind))?;
-        let bytes = letters
-            .as_str()
-            .parse()
-            .ok()
-            .filter(|bytes| [1, 2, 4, 8].contains(bytes))?;
+        let letter = letters.next()?;
+        let bytes = letters.as_str().parse().ok()?;
+        let kind = match (letter, bytes) {
+            ('i', 1 | 2 | 4 | 8) => Kind::Signed,
+            ('u', 1 | 2 | 4 | 8) | ('b', 1) => Kind::Unsigned,
+            ('f', 2 | 4 | 8) => Kind::Float,
+            _ => return None,
+        };
         Some(Self {
+            kind,
             bytes,
-            signed: sign == 'i',
             big_endian: order == '>',
         })
     }
 
-    /// The number, if it is from 0 to 255.
-    fn value(self, bytes: &[u8]) -> Option<u8> {
-        let (value, rest) = if self.big_endian {
-            bytes.split_last()?
-        } else {
-            bytes.split_first()?
-        };
-        let is_negative = self.signed && rest.is_empty() && *value > 127;
-        (!is_negative && rest.iter().all(|byte| *byte == 0)).then_some(*value)
+    /// The number that these bytes are. Whole numbers beyond what is read may be rounded.
+    fn value(self, bytes: &[u8]) -> f32 {
+        // The byte of the least weight first.
+        let mut little = [0; 8];
+        for (at, byte) in bytes.iter().take(8).enumerate() {
+            little[if self.big_endian {
+                self.bytes - 1 - at
+            } else {
+                at
+            }] = *byte;
+        }
+        let whole = u64::from_le_bytes(little);
+        match (self.kind, self.bytes) {
+            (Kind::Unsigned, _) => whole as f32,
+            (Kind::Signed, bytes) => {
+                let unused = 64 - 8 * bytes as u32;
+                (whole.cast_signed() << unused >> unused) as f32
+            }
+            (Kind::Float, 2) => f16::from_bits(whole as u16).to_f32(),
+            (Kind::Float, 4) => f32::from_bits(whole as u32),
+            (Kind::Float, _) => f64::from_bits(whole) as f32,
+        }
     }
 }
 
 fn fill(
-    file: &mut impl Read,
+    file: &mut (impl Read + ?Sized),
     bytes: &mut [u8],
     wrong: &impl Fn(&str) -> DataError,
 ) -> Result<(), DataError> {

@@ -1,36 +1,43 @@
 //! Parquet files: images as Hugging Face's data sets have them (`image.bytes` with PNG or JPEG
-//! files, and `label`), or a label and 784 pixels as columns; one file alone, or a folder with any
-//! number of them for training and test.
+//! files, and `label`, whose names are in the schema), or a label and pixels as columns; one file
+//! alone, or a folder with any number of them for training, validation and test.
 
 use std::fs::File;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use parquet::basic::Type;
+use parquet::basic::{Compression, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use rayon::prelude::*;
 
+use super::foreign::refused;
+use super::idx_set::of_classes;
+use super::pixel_table::LABEL;
+use super::pixels::{Originals, Pixels, Shape};
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, damaged, file_name,
-    malformed, open_plain, too_large,
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, damaged, divided,
+    file_name, malformed, open_plain, too_large,
 };
 use crate::data::{DataSet, Split};
-use crate::ink::{Image, InkError, PIXELS, read_set_image};
-use crate::progress::Progress;
-use crate::run_config::MAX_LABEL;
+use crate::ink::{Framing, PIXELS, read_set_image};
+use crate::progress::{PartialProgress, Progress};
+use crate::run_config::{Classes, MAX_LABEL};
 use crate::system::input_file::budget;
 
 /// What the column of images is called, in lower case; those of Hugging Face have their files in
 /// `bytes` below it.
 const IMAGE: [&str; 3] = ["image", "img", "bytes"];
-/// What the column of labels is called.
-const LABEL: [&str; 4] = ["label", "labels", "class", "digit"];
-/// How the names of files for test begin.
-const TEST: [&str; 3] = ["test", "validation", "valid"];
+/// How the column begins in which pandas keeps the numbers of rows.
+const PANDAS_INDEX: &str = "__index_level_";
+/// How the names of files for validation and for test begin; all others are for training.
+const PARTS: [&[&str]; 2] = [&["val"], &["test"]];
+/// Where the schema has what Hugging Face's `datasets` knows of the columns.
+const FEATURES: &str = "huggingface";
 /// Folders that the files may be in, besides the chosen one: Hugging Face's repositories have them.
 const FOLDERS: [&str; 2] = ["data", "mnist"];
 /// Rows that are read at a time.
@@ -40,6 +47,7 @@ const CHUNK: usize = 1024;
 struct ParquetSet {
     train: Vec<PathBuf>,
     test: Vec<PathBuf>,
+    note: Option<String>,
 }
 
 /// The files in this folder, or in one of those that may have them.
@@ -53,17 +61,27 @@ pub fn in_folder(folder: &Path) -> Recognized {
         .map(|folder| files_in(&folder))
         .find(|files| !files.is_empty());
     let set = files.map(|files| {
-        let is_test = |path: &PathBuf| {
-            let name = file_name(path).to_lowercase();
-            TEST.iter().any(|test| name.starts_with(test))
-        };
-        let (test, train): (Vec<_>, Vec<_>) = files.into_iter().partition(is_test);
-        let [train, test] = if train.is_empty() {
-            [test, train]
-        } else {
-            [train, test]
-        };
-        boxed(ParquetSet { train, test })
+        let [mut train, mut validation, mut test] = [const { Vec::new() }; 3];
+        for path in files {
+            let name = file_name(&path).to_lowercase();
+            let is_for = |part: &[&str]| part.iter().any(|word| name.starts_with(word));
+            match PARTS.map(is_for) {
+                [true, _] => validation.push(path),
+                [_, true] => test.push(path),
+                [false, false] => train.push(path),
+            }
+        }
+        // Any part alone is the whole.
+        if train.is_empty() {
+            let other = if validation.is_empty() {
+                &mut test
+            } else {
+                &mut validation
+            };
+            std::mem::swap(&mut train, other);
+        }
+        let note = divided(&mut train, validation, &mut test);
+        boxed(ParquetSet { train, test, note })
     });
     Ok(set)
 }
@@ -74,34 +92,73 @@ pub fn in_folder(folder: &Path) -> Recognized {
     reason = "the readers of all formats are listed together"
 )]
 pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
-    Ok((start == b"PAR1").then(|| {
+    Ok(start.starts_with(b"PAR1").then(|| {
         boxed(ParquetSet {
             train: vec![path.to_owned()],
             test: Vec::new(),
+            note: None,
         })
     }))
 }
 
 impl SetFiles for ParquetSet {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
-        let files = (self.train.len() + self.test.len()) as f32;
-        let (mut train, mut test) = (Split::default(), Split::default());
-        for (number, path) in self.train.iter().chain(&self.test).enumerate() {
-            let split = if number < self.train.len() {
-                &mut train
-            } else {
-                &mut test
-            };
-            let mut progress = |done: f32| progress.report((number as f32 + done) / files);
-            // What is wrong with a file is an error, but whether the library always sees it is not
-            // ours to say.
-            let read = catch_unwind(AssertUnwindSafe(|| read(path, split, &mut progress)));
-            read.unwrap_or_else(|_| Err(malformed(path, "it is damaged")))?;
+        let paths: Vec<&Path> = self
+            .train
+            .iter()
+            .chain(&self.test)
+            .map(PathBuf::as_path)
+            .collect();
+        // What the labels stand for says what of an image counts, so they are read first.
+        let (mut names, mut labels) = (None, Vec::new());
+        for path in &paths {
+            let file = caught(path, || LabelledFile::open(path))?;
+            labels.push(caught(path, || file.labels(progress))?);
+            names = names.or(file.names);
         }
-        let path = self.train.first().map_or(Path::new(""), PathBuf::as_path);
-        let set = DataSet::of_numbers(train, test).map_err(damaged(path))?;
+        let [train, test] =
+            [&labels[..self.train.len()], &labels[self.train.len()..]].map(|labels| Split {
+                images: Vec::new(),
+                labels: labels.concat(),
+            });
+        let path = paths.first().copied().unwrap_or(Path::new(""));
+        let mut set = match names {
+            Some(names) => {
+                let classes = Classes::of_names(&names).map_err(damaged(path))?;
+                of_classes(classes, 0, path, train, test)?
+            }
+            None => DataSet::of_numbers(train, test).map_err(damaged(path))?,
+        };
+        let framing = Framing::of(&set.classes);
+        let (mut originals, mut parts) = (Originals::default(), Vec::new());
+        for (number, (path, labels)) in paths.iter().zip(&labels).enumerate() {
+            let [start, end] =
+                [number, number + 1].map(|number| number as f32 / paths.len() as f32);
+            let mut progress = PartialProgress::of(progress, start, end);
+            let file = caught(path, || LabelledFile::open(path))?;
+            parts.push(caught(path, || {
+                file.images(labels.len(), framing, &mut originals, &mut progress)
+            })?);
+        }
+        let framed = Pixels::framed(parts, framing, &mut set.notes, progress)?;
+        for (number, images) in framed.into_iter().enumerate() {
+            let split = if number < self.train.len() {
+                &mut set.train
+            } else {
+                &mut set.test
+            };
+            split.images.extend(images);
+        }
+        set.notes.extend(originals.note(framing));
+        set.notes.extend(self.note.clone());
         Ok(set.into())
     }
+}
+
+/// What is wrong with a file is an error, but whether the library always sees it is not ours to
+/// say.
+fn caught<T>(path: &Path, read: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(malformed(path, "it is damaged")))
 }
 
 /// The Parquet files in a folder, in the order of their names.
@@ -130,31 +187,25 @@ enum Images {
     /// One with image files.
     Files(usize),
     /// One for each pixel.
-    Pixels(Vec<usize>),
+    Pixels(Vec<usize>, Shape),
 }
 
 impl Columns {
     fn of(schema: &SchemaDescriptor, path: &Path) -> Result<Self, DataError> {
-        let columns = || (0..schema.num_columns()).map(|index| (index, schema.column(index)));
+        let all = || (0..schema.num_columns()).map(|index| (index, schema.column(index)));
+        let columns = || all().filter(|(_, column)| column.max_rep_level() == 0);
         let is_named =
             |name: &str, names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-        let is_integer = |kind: Type| matches!(kind, Type::INT32 | Type::INT64);
-        if let Some((_, column)) = columns().find(|(_, column)| column.max_rep_level() > 0) {
-            return Err(malformed(
-                path,
-                format!(
-                    "\"{}\" is a column of lists, which Inkling does not read",
-                    column.path()
-                ),
-            ));
-        }
+        let is_number =
+            |kind: Type| matches!(kind, Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE);
         let label = columns().find(|(_, column)| {
-            is_integer(column.physical_type()) && is_named(column.name(), &LABEL)
+            is_number(column.physical_type()) && is_named(column.name(), &LABEL)
         });
         let Some((label, _)) = label else {
-            return Err(malformed(
+            return Err(refused(
                 path,
-                "it has no column of integers named \"label\"",
+                "it has no column of numbers named \"label\"",
+                "Give the column of labels that name, and each class a whole number from 0.",
             ));
         };
         let file = columns().find(|(_, column)| {
@@ -166,159 +217,262 @@ impl Columns {
                 images: Images::Files(file),
             });
         }
+        let is_pixel = |index: usize, column: &ColumnDescriptor| {
+            index != label
+                && is_number(column.physical_type())
+                && !column.name().starts_with(PANDAS_INDEX)
+        };
         let pixels: Vec<usize> = columns()
-            .filter(|(index, column)| *index != label && is_integer(column.physical_type()))
+            .filter(|(index, column)| is_pixel(*index, column))
             .map(|(index, _)| index)
             .collect();
-        if pixels.len() == PIXELS {
+        if let Some(shape) = Shape::of_row(pixels.len()) {
             return Ok(Self {
                 label,
-                images: Images::Pixels(pixels),
+                images: Images::Pixels(pixels, shape),
             });
         }
-        let reason = format!(
-            "it has neither a column \"image\" with image files nor {PIXELS} columns of pixels beside the label"
-        );
-        Err(malformed(path, reason))
-    }
-}
-
-fn read(path: &Path, split: &mut Split, progress: &mut dyn Progress) -> Result<(), DataError> {
-    let (file, size) = open_plain(path)?;
-    let reader = SerializedFileReader::<File>::new(file).map_err(damaged(path))?;
-    let metadata = reader.metadata().file_metadata();
-    let rows = u64::try_from(metadata.num_rows()).unwrap_or_default();
-    if rows == 0 {
-        return Err(malformed(path, "it contains no rows"));
-    }
-    if rows > MAX_IMAGES as u64 || rows * PIXELS as u64 > budget(size) {
-        return Err(too_large(
+        let list = all().find(|(_, column)| column.max_rep_level() > 0);
+        let reason = match list {
+            Some((_, column)) => format!(
+                "its images are lists of numbers, in the column \"{}\"",
+                column.path().parts().first().map_or("", String::as_str)
+            ),
+            None => format!(
+                "it has neither a column \"image\" with image files nor columns for the pixels of square images (784 of 28x28) beside the label, but {} columns of numbers",
+                pixels.len()
+            ),
+        };
+        Err(refused(
             path,
-            format!("it should have {rows} rows, too many for its size"),
-        ));
-    }
-    let columns = Columns::of(metadata.schema_descr(), path)?;
-    let before = split.len();
-    for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(damaged(path))?;
-        let mut group = Group::open(&*group, &columns, path)?;
-        loop {
-            let read = (split.len() - before) as u64;
-            progress.report(read as f32 / rows as f32)?;
-            if group.read_chunk(split, read)? == 0 {
-                break;
-            }
-            // The header of the file may say less than its groups have.
-            if (split.len() - before) as u64 > rows {
-                return Err(malformed(path, format!("it has more than its {rows} rows")));
-            }
-        }
-    }
-    if (split.len() - before) as u64 == rows {
-        Ok(())
-    } else {
-        Err(malformed(
-            path,
-            format!("it has fewer than its {rows} rows"),
+            reason,
+            "Write a column \"image\" with PNG files, in datasets by cast_column(\"image\", Image()), or a column for each pixel.",
         ))
     }
 }
 
-/// The readers of a group of rows.
-struct Group<'a> {
-    path: &'a Path,
-    label: ColumnReader,
-    images: Vec<ColumnReader>,
-    has_files: bool,
+/// A file with images and labels.
+struct LabelledFile<'p> {
+    path: &'p Path,
+    reader: SerializedFileReader<File>,
+    columns: Columns,
+    rows: u64,
+    /// What the labels stand for, where Hugging Face's `datasets` says it.
+    names: Option<Vec<String>>,
 }
 
-impl<'a> Group<'a> {
-    fn open(
-        group: &dyn RowGroupReader,
-        columns: &Columns,
-        path: &'a Path,
-    ) -> Result<Self, DataError> {
-        let open = |column: usize| group.get_column_reader(column).map_err(damaged(path));
-        let (images, has_files) = match &columns.images {
-            Images::Files(column) => (vec![open(*column)?], true),
-            Images::Pixels(columns) => (
-                columns
-                    .iter()
-                    .map(|&column| open(column))
-                    .collect::<Result<_, _>>()?,
-                false,
-            ),
+impl<'p> LabelledFile<'p> {
+    fn open(path: &'p Path) -> Result<Self, DataError> {
+        let (file, size) = open_plain(path)?;
+        let reader = SerializedFileReader::<File>::new(file).map_err(damaged(path))?;
+        let metadata = reader.metadata().file_metadata();
+        let rows = u64::try_from(metadata.num_rows()).unwrap_or_default();
+        if rows == 0 {
+            return Err(malformed(path, "it contains no rows"));
+        }
+        let columns = Columns::of(metadata.schema_descr(), path)?;
+        let bytes = match &columns.images {
+            Images::Files(_) => PIXELS,
+            Images::Pixels(_, shape) => shape.bytes(),
         };
+        if rows > MAX_IMAGES as u64 || rows * bytes as u64 > budget(size) {
+            return Err(too_large(
+                path,
+                format!("it should have {rows} rows, too many for its size"),
+            ));
+        }
+        let groups = reader.metadata().row_groups().iter();
+        let packed = groups
+            .flat_map(RowGroupMetaData::columns)
+            .find_map(|column| match column.compression() {
+                Compression::ZSTD(_) => Some("zstd"),
+                Compression::BROTLI(_) => Some("brotli"),
+                Compression::LZO => Some("LZO"),
+                _ => None,
+            });
+        if let Some(packed) = packed {
+            return Err(refused(
+                path,
+                format!("its columns are compressed with {packed}"),
+                "Write it with compression=\"snappy\".",
+            ));
+        }
+        let label = metadata.schema_descr().column(columns.label);
+        let features = metadata.key_value_metadata().into_iter().flatten();
+        let features = features
+            .filter(|pair| pair.key == FEATURES)
+            .find_map(|pair| pair.value.as_deref());
+        let names = features.and_then(|features| names_of(features, label.name()));
         Ok(Self {
             path,
-            label: open(columns.label)?,
-            images,
-            has_files,
+            reader,
+            columns,
+            rows,
+            names,
         })
     }
 
-    /// Adds the next rows; gives how many. So many rows were read before.
-    fn read_chunk(&mut self, split: &mut Split, before: u64) -> Result<usize, DataError> {
-        let labels = integers(&mut self.label, self.path)?;
-        for (row, label) in (before + 1..).zip(&labels) {
-            match u8::try_from(*label) {
-                Ok(label @ 0..=MAX_LABEL) => split.labels.push(label),
-                _ => {
-                    return Err(malformed(
-                        self.path,
-                        format!(
-                            "row {row}: the label {label} is not a number from 0 to {MAX_LABEL}"
-                        ),
-                    ));
+    /// The labels of all rows.
+    fn labels(&self, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
+        let mut labels = Vec::new();
+        for group in self.groups() {
+            let mut column = self.column(&*group?, self.columns.label)?;
+            loop {
+                progress.report(0.0)?;
+                let numbers = numbers(&mut column, self.path)?;
+                if numbers.is_empty() {
+                    break;
                 }
-            }
-        }
-        let path = self.path;
-        let shorter = || malformed(path, "its columns are not equally long");
-        if self.has_files {
-            let Some(ColumnReader::ByteArrayColumnReader(reader)) = self.images.first_mut() else {
-                return Err(shorter());
-            };
-            let files = values(reader, self.path)?;
-            if files.len() != labels.len() {
-                return Err(shorter());
-            }
-            let images: Vec<_> = files
-                .par_iter()
-                .map(|file| image(file, self.path))
-                .collect();
-            for (row, image) in (before + 1..).zip(images) {
-                let image = image.map_err(|error| in_row(row, as_data_error(error)))?;
-                split.images.extend_from_slice(image.pixels());
-            }
-        } else {
-            let start = split.images.len();
-            split.images.resize(start + labels.len() * PIXELS, 0);
-            for (pixel, reader) in self.images.iter_mut().enumerate() {
-                let values = integers(reader, self.path)?;
-                if values.len() != labels.len() {
-                    return Err(shorter());
-                }
-                for (row, value) in values.into_iter().enumerate() {
-                    let Ok(value) = u8::try_from(value) else {
-                        let row = before + 1 + row as u64;
+                for number in numbers {
+                    let is_label =
+                        number.fract() == 0.0 && (0.0..=f64::from(MAX_LABEL)).contains(&number);
+                    if !is_label {
                         return Err(malformed(
                             self.path,
                             format!(
-                                "row {row}: pixel {pixel} is {value}, not a number from 0 to 255"
+                                "row {}: the label {number} is not a number from 0 to {MAX_LABEL}",
+                                labels.len() + 1
                             ),
                         ));
-                    };
-                    split.images[start + row * PIXELS + pixel] = value;
+                    }
+                    labels.push(number as u8);
+                }
+                // The header of the file may say less than its groups have.
+                if labels.len() as u64 > self.rows {
+                    let reason = format!("it has more than its {} rows", self.rows);
+                    return Err(malformed(self.path, reason));
                 }
             }
         }
-        Ok(labels.len())
+        if labels.len() as u64 == self.rows {
+            Ok(labels)
+        } else {
+            let reason = format!("it has fewer than its {} rows", self.rows);
+            Err(malformed(self.path, reason))
+        }
+    }
+
+    /// The images of all rows, of which there are as many as labels.
+    fn images(
+        &self,
+        rows: usize,
+        framing: Framing,
+        originals: &mut Originals,
+        progress: &mut dyn Progress,
+    ) -> Result<Pixels, DataError> {
+        let mut images = match &self.columns.images {
+            Images::Files(_) => Pixels::of_bytes(Shape::FRAMED, Vec::new()),
+            Images::Pixels(_, shape) => Pixels::new(*shape),
+        };
+        let uneven = || malformed(self.path, "its columns are not equally long");
+        for group in self.groups() {
+            let group = group?;
+            let open = |column: &usize| self.column(&*group, *column);
+            match &self.columns.images {
+                Images::Files(column) => {
+                    let ColumnReader::ByteArrayColumnReader(mut files) = open(column)? else {
+                        return Err(uneven());
+                    };
+                    loop {
+                        progress.report(images.len() as f32 / rows as f32)?;
+                        let files = values(&mut files, self.path)?;
+                        if files.is_empty() {
+                            break;
+                        }
+                        self.decode(&files, framing, originals, &mut images)?;
+                    }
+                }
+                Images::Pixels(columns, _) => {
+                    let mut columns: Vec<_> = columns.iter().map(open).collect::<Result<_, _>>()?;
+                    loop {
+                        progress.report(images.len() as f32 / rows as f32)?;
+                        let numbers = columns
+                            .iter_mut()
+                            .map(|column| numbers(column, self.path))
+                            .collect::<Result<Vec<_>, _>>()?;
+                        let count = numbers.first().map_or(0, Vec::len);
+                        if numbers.iter().any(|column| column.len() != count) {
+                            return Err(uneven());
+                        }
+                        if count == 0 {
+                            break;
+                        }
+                        for row in 0..count {
+                            let image: Vec<f32> =
+                                numbers.iter().map(|column| column[row] as f32).collect();
+                            images.push(&image).map_err(|pixel| {
+                                malformed(
+                                    self.path,
+                                    format!(
+                                        "row {}: pixel {pixel} is {}, not a number from 0 to 255",
+                                        images.len() + 1,
+                                        image[pixel]
+                                    ),
+                                )
+                            })?;
+                        }
+                    }
+                }
+            }
+            if images.len() > rows {
+                return Err(uneven());
+            }
+        }
+        if images.len() == rows {
+            Ok(images)
+        } else {
+            Err(uneven())
+        }
+    }
+
+    /// Adds the images in these files.
+    fn decode(
+        &self,
+        files: &[ByteArray],
+        framing: Framing,
+        originals: &mut Originals,
+        images: &mut Pixels,
+    ) -> Result<(), DataError> {
+        let read: Vec<_> = files
+            .par_iter()
+            .map(|file| {
+                read_set_image(
+                    Cursor::new(file.data()),
+                    file.len() as u64,
+                    self.path,
+                    framing,
+                )
+            })
+            .collect();
+        for read in read {
+            let row = images.len() as u64 + 1;
+            let (image, original) = read.map_err(|error| in_row(row, as_data_error(error)))?;
+            originals.add(original);
+            images.extend(image.pixels());
+        }
+        Ok(())
+    }
+
+    fn groups(&self) -> impl Iterator<Item = Result<Box<dyn RowGroupReader + '_>, DataError>> {
+        (0..self.reader.num_row_groups())
+            .map(|group| self.reader.get_row_group(group).map_err(damaged(self.path)))
+    }
+
+    fn column(&self, group: &dyn RowGroupReader, column: usize) -> Result<ColumnReader, DataError> {
+        group.get_column_reader(column).map_err(damaged(self.path))
     }
 }
 
-fn image(file: &ByteArray, path: &Path) -> Result<Image, InkError> {
-    read_set_image(Cursor::new(file.data()), file.len() as u64, path)
+/// The names of the classes in a column of labels: `{"info": {"features": {"label": {"names": […]}}}}`.
+fn names_of(features: &str, label: &str) -> Option<Vec<String>> {
+    let features: serde_json::Value = serde_json::from_str(features).ok()?;
+    let names = features
+        .get("info")?
+        .get("features")?
+        .get(label)?
+        .get("names")?;
+    let name = |name: &serde_json::Value| name.as_str().map(str::to_owned);
+    names.as_array()?.iter().map(name).collect()
 }
 
 /// The same error with the row where it was found.
@@ -330,18 +484,28 @@ fn in_row(row: u64, error: DataError) -> DataError {
     }
 }
 
-/// The next integers of a column; none at its end.
-fn integers(reader: &mut ColumnReader, path: &Path) -> Result<Vec<i64>, DataError> {
-    match reader {
+/// The next numbers of a column; none at its end.
+fn numbers(reader: &mut ColumnReader, path: &Path) -> Result<Vec<f64>, DataError> {
+    let numbers = match reader {
         ColumnReader::Int32ColumnReader(reader) => {
-            Ok(values(reader, path)?.into_iter().map(i64::from).collect())
+            values(reader, path)?.into_iter().map(f64::from).collect()
         }
-        ColumnReader::Int64ColumnReader(reader) => values(reader, path),
-        _ => Err(malformed(
-            path,
-            "a column has another type than its name says",
-        )),
-    }
+        ColumnReader::Int64ColumnReader(reader) => values(reader, path)?
+            .into_iter()
+            .map(|number| number as f64)
+            .collect(),
+        ColumnReader::FloatColumnReader(reader) => {
+            values(reader, path)?.into_iter().map(f64::from).collect()
+        }
+        ColumnReader::DoubleColumnReader(reader) => values(reader, path)?,
+        _ => {
+            return Err(malformed(
+                path,
+                "a column has another type than its name says",
+            ));
+        }
+    };
+    Ok(numbers)
 }
 
 /// The next values of a column, as many as there are rows.

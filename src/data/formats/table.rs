@@ -1,306 +1,111 @@
-//! Tables as data sets, one alone or two for training and test in a folder: of pixels, CSV files in
-//! Kaggle's form, `label,pixel0,…,pixel783`, with or without that header, gzipped or not; or of
-//! image files and their labels, `file,label`, which lie beside the images or above them. And rows
-//! of pixels that are to be recognized, with or without a label.
+//! Tables as data sets, one alone or several for training and test in a folder: of pixels, such as
+//! CSV files in Kaggle's form, `label,pixel0,…,pixel783`, gzipped or not; or of image files and
+//! their labels, `file,label`, which lie beside the images or above them.
 
-use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 
+use super::foreign::refused;
+use super::idx_set::{emnists, named_classes};
+use super::pixel_table::{LABEL, Layout, PixelTable};
+use super::pixels::{Originals, Pixels};
+use super::rows::Rows;
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, damaged, images, malformed, open,
-    too_large, unreadable,
+    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, boxed, damaged, divided, entries,
+    file_name, images, malformed, open, too_large,
 };
 use crate::data::dataset::{ClassLabels, assign};
 use crate::data::{DataSet, Split};
-use crate::ink::{Image, PIXELS};
-use crate::progress::Progress;
-use crate::run_config::{Classes, MAX_LABEL};
+use crate::ink::{Framing, PIXELS};
+use crate::progress::{PartialProgress, Progress};
 use crate::system::files::folder_of;
-use crate::system::input_file::InputFile;
 use crate::text::format::joined;
 use crate::text::visible;
 
-/// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
-const MAX_ROW_BYTES: usize = 16 << 10;
-/// Rows between two reports of progress.
-const CHUNK: usize = 500;
-
-/// The labeled images of a table that is open already; errors name `path`.
-pub fn read_table(
-    file: InputFile,
-    path: &Path,
-    progress: &mut dyn Progress,
-) -> Result<Split, DataError> {
-    // The size of a compressed file's content is not known; as most pixels are 0, it is about ten
-    // times the file's.
-    let size = file
-        .size()
-        .saturating_mul(if file.is_gzipped() { 10 } else { 1 });
-    let mut rows = Rows::new(file, path, b',');
-    let mut split = Split::default();
-    while let Some((line, record)) = rows.next_row()? {
-        if line == 1 && is_header(record) {
-            continue;
-        }
-        take_row(path, line, record, &mut split)?;
-        if split.len() > MAX_IMAGES {
-            return Err(too_large(
-                path,
-                format!("it has more than {MAX_IMAGES} rows"),
-            ));
-        }
-        if split.len() % CHUNK == 0 {
-            let done = record.position().map_or(0, csv::Position::byte) as f32 / size.max(1) as f32;
-            progress.report(done.min(1.0))?;
-        }
-    }
-    if split.is_empty() {
-        return Err(malformed(path, "it contains no rows"));
-    }
-    Ok(split)
-}
-
-/// True for pixels without labels, as in the test file of Kaggle's competition.
-fn has_pixels_alone(path: &Path) -> Result<bool, DataError> {
-    Ok(first_row(path, b',')?.len() == PIXELS)
-}
-
-/// The rows of a table, none of which is too long.
-struct Rows {
-    path: PathBuf,
-    reader: csv::Reader<RowLimit>,
-    record: ByteRecord,
-}
-
-impl Rows {
-    /// The rows of a table that is open already; errors name `path`.
-    pub fn new(file: InputFile, path: &Path, delimiter: u8) -> Self {
-        let reader = ReaderBuilder::new()
-            .delimiter(delimiter)
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(RowLimit {
-                inner: file,
-                since_newline: 0,
-            });
-        Self {
-            path: path.to_owned(),
-            reader,
-            record: ByteRecord::new(),
-        }
-    }
-
-    /// The next row, with its line; none at the end.
-    pub fn next_row(&mut self) -> Result<Option<(u64, &ByteRecord)>, DataError> {
-        let more = self.reader.read_byte_record(&mut self.record);
-        match more.map_err(csv::Error::into_kind) {
-            Ok(true) => {
-                let line = self.record.position().map_or(0, csv::Position::line);
-                Ok(Some((line, &self.record)))
-            }
-            Ok(false) => Ok(None),
-            Err(csv::ErrorKind::Io(error)) => Err(unreadable(&self.path)(error)),
-            Err(other) => Err(malformed(&self.path, format!("{other:?}"))),
-        }
-    }
-}
-
-/// The first row of a table; empty if it has none.
-fn first_row(path: &Path, delimiter: u8) -> Result<ByteRecord, DataError> {
-    let mut rows = Rows::new(open(path)?, path, delimiter);
-    rows.next_row()?;
-    Ok(rows.record)
-}
-
-fn is_header(record: &ByteRecord) -> bool {
-    record
-        .get(0)
-        .unwrap_or_default()
-        .trim_ascii()
-        .eq_ignore_ascii_case(b"label")
-}
-
-fn take_row(
-    path: &Path,
-    line: u64,
-    record: &ByteRecord,
-    split: &mut Split,
-) -> Result<(), DataError> {
-    if record.len() != PIXELS + 1 {
-        return Err(malformed(
-            path,
-            format!(
-                "line {line} has {} values; a label and {PIXELS} pixels make {}",
-                record.len(),
-                PIXELS + 1
-            ),
-        ));
-    }
-    let Some(label @ 0..=MAX_LABEL) = number(record, 0) else {
-        let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-        return Err(malformed(
-            path,
-            format!("line {line}: the label \"{found}\" is not a number from 0 to {MAX_LABEL}"),
-        ));
-    };
-    split.labels.push(label);
-    for pixel in pixels_of(path, line, record, 1) {
-        split.images.push(pixel?);
-    }
-    Ok(())
-}
-
-/// The pixels of a row, from the column `first` on.
-fn pixels_of(
-    path: &Path,
-    line: u64,
-    record: &ByteRecord,
-    first: usize,
-) -> impl Iterator<Item = Result<u8, DataError>> {
-    let wrong = move |pixel: usize| {
-        malformed(
-            path,
-            format!("line {line}: pixel {pixel} is not a number from 0 to 255"),
-        )
-    };
-    (0..PIXELS).map(move |pixel| number(record, first + pixel).ok_or_else(|| wrong(pixel)))
-}
-
-fn number(record: &ByteRecord, index: usize) -> Option<u8> {
-    std::str::from_utf8(record.get(index)?)
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
-}
-
-/// Fails when a row is too long, so that a file without line breaks cannot fill the memory.
-struct RowLimit {
-    inner: InputFile,
-    since_newline: usize,
-}
-
-impl Read for RowLimit {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        for &byte in &buffer[..count] {
-            self.since_newline = if byte == b'\n' || byte == b'\r' {
-                0
-            } else {
-                self.since_newline + 1
-            };
-            if self.since_newline > MAX_ROW_BYTES {
-                return Err(io::Error::new(
-                    io::ErrorKind::FileTooLarge,
-                    format!("a row is longer than {MAX_ROW_BYTES} bytes"),
-                ));
-            }
-        }
-        Ok(count)
-    }
-}
-
-/// The images of a table, each with its line.
-pub struct PixelRows {
-    rows: Rows,
-    /// Nothing after an error can be trusted.
-    ended: bool,
-}
-
-impl PixelRows {
-    /// Those of a table that is open already; errors name `path`.
-    pub fn new(file: InputFile, path: &Path) -> Self {
-        Self {
-            rows: Rows::new(file, path, b','),
-            ended: false,
-        }
-    }
-
-    fn next_image(&mut self) -> Result<Option<(u64, Image)>, DataError> {
-        let path = self.rows.path.clone();
-        while let Some((line, record)) = self.rows.next_row()? {
-            // Words instead of numbers are a header.
-            let is_header = line == 1
-                && record
-                    .iter()
-                    .any(|field| field.iter().any(u8::is_ascii_alphabetic));
-            if is_header {
-                continue;
-            }
-            let first = match record.len() {
-                PIXELS => 0,
-                count if count == PIXELS + 1 => 1,
-                count => {
-                    let reason = format!(
-                        "line {line} has {count} values; an image has {PIXELS}, and perhaps a label before them"
-                    );
-                    return Err(malformed(&path, reason));
-                }
-            };
-            let mut pixels = [0; PIXELS];
-            let values = pixels_of(&path, line, record, first);
-            for (pixel, value) in pixels.iter_mut().zip(values) {
-                *pixel = value?;
-            }
-            return Ok(Some((line, Image::new(pixels))));
-        }
-        Ok(None)
-    }
-}
-
-impl Iterator for PixelRows {
-    type Item = Result<(u64, Image), DataError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let next = self.next_image().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
-        next
-    }
-}
-
 /// What the column of files is called, in lower case.
 const FILE: [&str; 5] = ["file", "filename", "file_name", "path", "image"];
-/// What the column of labels is called.
-const LABEL: [&str; 3] = ["label", "class", "digit"];
-/// What may stand between two columns: Excel writes semicolons in many countries.
-const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// Missing files that are named.
 const NAMED: usize = 3;
 
-/// How a table for training is called, and one for test.
-const NAMES: [[&str; 2]; 3] = [
-    ["train", "test"],
-    ["mnist_train", "mnist_test"],
-    ["labels", "test_labels"],
-];
-
-/// One table, or one for training and one for test.
-struct Tables(Vec<PathBuf>);
+/// Tables for training, validation and test.
+struct Tables([Vec<PathBuf>; 3]);
 
 /// The tables in this folder, if there is one for training.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the readers of all formats are listed together"
-)]
 pub fn in_folder(folder: &Path) -> Recognized {
-    let table = |name: &str| {
-        [format!("{name}.csv"), format!("{name}.csv.gz")]
-            .map(|name| folder.join(name))
-            .into_iter()
-            .find(|path| path.is_file())
-    };
-    let Some(train) = NAMES.iter().find_map(|[train, _]| table(train)) else {
+    let mut tables = Vec::new();
+    for path in entries(folder)? {
+        let path = path?;
+        if let Some(named) = Named::of(&path)
+            && path.is_file()
+        {
+            tables.push((named, path));
+        }
+    }
+    tables.sort_unstable();
+    let mut sets = tables
+        .iter()
+        .filter(|(named, _)| named.part == 0)
+        .map(|(named, _)| named.set.as_str());
+    // These are meant before others.
+    let is_plain = |set: &str| set.is_empty() || MNIST.contains(&set);
+    let plain = sets.clone().find(|set| is_plain(set));
+    let Some(set) = plain.or(sets.clone().next()) else {
         return Ok(None);
     };
-    let test = NAMES.iter().find_map(|[_, test]| table(test));
-    Ok(Some(boxed(Tables(
-        [Some(train), test].into_iter().flatten().collect(),
-    ))))
+    if !is_plain(set) && sets.any(|other| other != set) {
+        return Err(refused(
+            folder,
+            "it has tables of several data sets",
+            format!("Choose one of them, such as {set}train.csv."),
+        ));
+    }
+    let of_part = |wanted: usize| {
+        let found = tables
+            .iter()
+            .find(|(named, _)| named.set == set && named.part == wanted);
+        found.map(|(_, path)| path.clone()).into_iter().collect()
+    };
+    Ok(Some(boxed(Tables([0, 1, 2].map(of_part)))))
+}
+
+/// What stands between the words of a name.
+const SEPARATORS: [char; 4] = ['-', '_', '.', ' '];
+/// What stands before the part in the names of MNIST's tables.
+const MNIST: [&str; 2] = ["mnist_", "mnist-"];
+
+/// What the name of a table says.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    /// What stands before the part: nothing, or the name of a set with `mnist` in it.
+    set: String,
+    /// Its place in [`PARTS`].
+    part: usize,
+    /// True where it is called after the labels.
+    has_labels: bool,
+}
+
+impl Named {
+    fn of(path: &Path) -> Option<Self> {
+        let name = file_name(path).to_lowercase();
+        let name = ENDINGS.iter().find_map(|end| name.strip_suffix(end))?;
+        let before_labels = name.strip_suffix("labels");
+        let name = match before_labels {
+            Some("") => "train",
+            Some(before) => before.trim_end_matches(SEPARATORS),
+            None => name,
+        };
+        (0..PARTS.len()).find_map(|part| {
+            let mut words = PARTS[part].iter();
+            let set = words.find_map(|word| name.strip_suffix(word))?;
+            let is_name = set.contains("mnist") && set.ends_with(SEPARATORS);
+            (set.is_empty() || is_name).then(|| Self {
+                set: set.to_owned(),
+                part,
+                has_labels: before_labels.is_some(),
+            })
+        })
+    }
 }
 
 /// A table alone.
@@ -308,19 +113,34 @@ pub fn in_folder(folder: &Path) -> Recognized {
     clippy::unnecessary_wraps,
     reason = "the readers of all formats are listed together"
 )]
-pub fn of_file(path: &Path, _: &[u8]) -> Recognized {
-    Ok(is_named_like_a_table(path).then(|| boxed(Tables(vec![path.to_owned()]))))
+pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
+    let table = || boxed(Tables([vec![path.to_owned()], Vec::new(), Vec::new()]));
+    Ok((is_named_like_a_table(path) || is_numbers(start)).then(table))
+}
+
+/// Whether a file that begins like this has nothing but numbers in its rows.
+fn is_numbers(start: &[u8]) -> bool {
+    let is_between = |byte: &u8| b",; \t".contains(byte);
+    let is_of_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE\"\r\n".contains(byte);
+    start
+        .iter()
+        .all(|byte| is_between(byte) || is_of_number(byte))
+        && start.iter().filter(|byte| is_between(byte)).count() >= 8
 }
 
 impl SetFiles for Tables {
     /// Kaggle's own test.csv has no labels: then part of the training images is the test split.
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
-        if let [_, test] = self.0.as_slice()
-            && is_unlabelled(test)?
+        let [mut train, validation, mut test] = std::mem::take(&mut self.0);
+        if let [table] = test.as_slice()
+            && is_unlabelled(table)?
         {
-            self.0.truncate(1);
+            test.clear();
         }
-        Ok(read(&self.0, progress)?.into())
+        let note = divided(&mut train, validation, &mut test);
+        let mut set = read(&train, &test, progress)?;
+        set.notes.extend(note);
+        Ok(set.into())
     }
 }
 
@@ -330,80 +150,127 @@ pub fn count_named_images(path: &Path) -> Result<Option<usize>, DataError> {
     PathTable::open(path)?.map(count).transpose()
 }
 
+/// How the names of tables end.
+const ENDINGS: [&str; 3] = [".csv", ".csv.gz", ".tsv"];
+
 /// Whether a file is a table, by its name.
 pub fn is_named_like_a_table(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
-    [".csv", ".csv.gz", ".tsv"]
-        .iter()
-        .any(|end| name.ends_with(end))
+    ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
 /// What a table holds.
 enum Content {
-    Images(Split),
+    Images(PixelTable),
     Files(Vec<NamedFile>),
 }
 
-/// Reads tables with labels: one for training, and perhaps one for test.
-fn read(tables: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+/// Reads tables with labels: those for training, and those for test.
+fn read(
+    train: &[PathBuf],
+    test: &[PathBuf],
+    progress: &mut dyn Progress,
+) -> Result<DataSet, DataError> {
+    let paths: Vec<&Path> = train.iter().chain(test).map(PathBuf::as_path).collect();
+    let first = paths.first().copied().unwrap_or(Path::new(""));
     let mut labels = ClassLabels::default();
-    let mut parts = Vec::new();
-    for (number, path) in tables.iter().enumerate() {
-        let mut progress = |done: f32| progress.report(within(tables, number, done));
-        let table = PathTable::open(path)?;
-        parts.push(match table {
+    let mut tables = Vec::new();
+    for (number, path) in paths.iter().copied().enumerate() {
+        let mut progress = part(progress, number, paths.len());
+        tables.push(match PathTable::open(path)? {
             Some(table) => Content::Files(table.files(path, &mut labels)?),
-            None => Content::Images(pixels(path, &mut labels, &mut progress)?),
+            None => Content::Images(PixelTable::read(
+                open(path)?,
+                path,
+                &mut labels,
+                &mut progress,
+            )?),
         });
     }
-    let first = tables.first().map_or(Path::new(""), PathBuf::as_path);
     let (classes, numbers) = labels.classes().map_err(damaged(first))?;
-    let mut splits = Vec::new();
-    for (number, (path, rows)) in tables.iter().zip(parts).enumerate() {
-        let mut split = match rows {
-            Content::Images(images) => images,
-            Content::Files(files) => PathTable::read(&files, path, &classes, &mut |done: f32| {
-                progress.report(within(tables, number, done))
-            })?,
+    let framing = Framing::of(&classes);
+    let (lies, emnist) = emnists(first);
+    let (mut notes, mut originals) = (Vec::new(), Originals::default());
+    let (mut splits, mut pixels) = (Vec::new(), Vec::new());
+    for (number, (path, table)) in paths.iter().copied().zip(tables).enumerate() {
+        let mut split = match table {
+            Content::Files(files) => {
+                let mut progress = part(progress, number, paths.len());
+                PathTable::read(&files, path, framing, &mut originals, &mut progress)?
+            }
+            Content::Images(PixelTable {
+                mut images,
+                labels,
+                notes: more,
+            }) => {
+                if lies {
+                    images.transpose();
+                }
+                pixels.push(images);
+                if number == 0 {
+                    notes = more;
+                }
+                Split {
+                    images: Vec::new(),
+                    labels,
+                }
+            }
         };
         assign(&mut split, &numbers);
         splits.push(split);
     }
-    let mut splits = splits.into_iter();
-    let [train, test] = [(); 2].map(|()| splits.next().unwrap_or_default());
-    Ok(DataSet {
-        train,
-        test,
-        classes,
-    })
+    if lies && !pixels.is_empty() {
+        notes.push("Images were set upright: EMNIST's lie on their sides.".to_owned());
+    }
+    let mut framed = Pixels::framed(pixels, framing, &mut notes, progress)?.into_iter();
+    notes.extend(originals.note(framing));
+    let [mut set_train, mut set_test] = [(); 2].map(|()| Split::default());
+    for (number, mut split) in splits.into_iter().enumerate() {
+        if split.images.is_empty() {
+            split.images = framed.next().unwrap_or_default();
+        }
+        let whole = if number < train.len() {
+            &mut set_train
+        } else {
+            &mut set_test
+        };
+        if whole.is_empty() {
+            *whole = split;
+        } else {
+            whole.append(&split);
+        }
+    }
+    let mut set = match emnist {
+        Some(set) => named_classes(set, first, set_train, set_test)?,
+        None => DataSet {
+            train: set_train,
+            test: set_test,
+            classes,
+            ..DataSet::default()
+        },
+    };
+    set.notes = notes;
+    Ok(set)
 }
 
-/// A table of pixels, whose labels become numbers of `labels`.
-fn pixels(
-    path: &Path,
-    labels: &mut ClassLabels,
-    progress: &mut dyn Progress,
-) -> Result<Split, DataError> {
-    let mut images = read_table(open(path)?, path, progress)?;
-    for label in &mut images.labels {
-        *label = labels.number(&label.to_string()).map_err(damaged(path))?;
-    }
-    Ok(images)
-}
-
-/// How much of all tables is done with this share of one. Right for MNIST, whose test split is a
-/// seventh of the whole.
-fn within(tables: &[PathBuf], number: usize, done: f32) -> f32 {
-    let share = if tables.len() > 1 { 6.0 / 7.0 } else { 1.0 };
-    if number == 0 {
-        done * share
-    } else {
-        share + done * (1.0 - share)
-    }
+/// The progress of one of so many tables. Right for MNIST, whose test split is a seventh of the
+/// whole.
+fn part(progress: &mut dyn Progress, number: usize, tables: usize) -> PartialProgress<'_> {
+    let share = if tables > 1 { 6.0 / 7.0 } else { 1.0 };
+    let others = tables.saturating_sub(1).max(1) as f32;
+    let start = |number: usize| match number {
+        0 => 0.0,
+        _ => share + (1.0 - share) * (number - 1) as f32 / others,
+    };
+    PartialProgress::of(progress, start(number), start(number + 1))
 }
 
 fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
-    Ok(PathTable::is_unlabelled(path)? || has_pixels_alone(path)?)
+    let has_pixels_alone = || Ok(Layout::of(&Rows::new(open(path)?, path)?)?.label.is_none());
+    match columns(path)? {
+        Some((_, label)) => Ok(label.is_none()),
+        None => has_pixels_alone(),
+    }
 }
 
 /// A file, seen from the table's folder, and its label.
@@ -412,7 +279,6 @@ type NamedFile = (Box<str>, u8);
 /// A table of this kind: where its columns are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PathTable {
-    delimiter: u8,
     file: usize,
     label: usize,
 }
@@ -420,9 +286,8 @@ struct PathTable {
 impl PathTable {
     /// The columns, where the first line of the file names one of files and one of labels.
     fn open(path: &Path) -> Result<Option<Self>, DataError> {
-        let labelled = |(delimiter, file, label): (u8, usize, Option<usize>)| {
+        let labelled = |(file, label): (usize, Option<usize>)| {
             Some(Self {
-                delimiter,
                 file,
                 label: label?,
             })
@@ -430,16 +295,12 @@ impl PathTable {
         Ok(columns(path)?.and_then(labelled))
     }
 
-    /// True for a table of files without labels.
-    fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
-        Ok(columns(path)?.is_some_and(|(.., label)| label.is_none()))
-    }
-
-    /// Reads these files, which the table at `path` names, as images of these classes.
+    /// Reads these files, which the table at `path` names.
     fn read(
         files: &[NamedFile],
         path: &Path,
-        classes: &Classes,
+        framing: Framing,
+        originals: &mut Originals,
         progress: &mut dyn Progress,
     ) -> Result<Split, DataError> {
         let folder = folder_of(path);
@@ -468,7 +329,8 @@ impl PathTable {
         }
         images::read(
             files.len(),
-            classes,
+            framing,
+            originals,
             |index| (folder.join(&*files[index].0), files[index].1),
             progress,
         )
@@ -478,7 +340,7 @@ impl PathTable {
     fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<NamedFile>, DataError> {
         let file = open(path)?;
         let budget = file.budget();
-        let mut rows = Rows::new(file, path, self.delimiter);
+        let mut rows = Rows::new(file, path)?;
         let mut files = Vec::new();
         // The header.
         rows.next_row()?;
@@ -543,26 +405,15 @@ impl PathTable {
     }
 }
 
-/// What stands between columns, the column of files, and that of labels if there is one; `None`
-/// where the first line names no column of files.
-fn columns(path: &Path) -> Result<Option<(u8, usize, Option<usize>)>, DataError> {
-    let mut found = None;
-    for delimiter in DELIMITERS {
-        let record = first_row(path, delimiter)?;
-        let column = |names: &[&str]| {
-            record
-                .iter()
-                .position(|field| names.iter().any(|name| is_name(field, name)))
-        };
-        if let Some(file) = column(&FILE) {
-            let label = column(&LABEL);
-            found = Some((delimiter, file, label));
-            if label.is_some() {
-                break;
-            }
-        }
-    }
-    Ok(found)
+/// The column of files, and that of labels if there is one; `None` where the first line names no
+/// column of files.
+fn columns(path: &Path) -> Result<Option<(usize, Option<usize>)>, DataError> {
+    let rows = Rows::new(open(path)?, path)?;
+    let column = |names: &[&str]| {
+        let mut fields = rows.first.first()?.iter();
+        fields.position(|field| names.iter().any(|name| is_name(field, name)))
+    };
+    Ok(column(&FILE).map(|file| (file, column(&LABEL))))
 }
 
 fn is_name(field: &[u8], name: &str) -> bool {

@@ -6,12 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use image::error::LimitErrorKind;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use tiff::decoder::Decoder;
 use tiff::tags::{CompressionMethod, Tag};
 
 use crate::ink::InkError;
 use crate::ink::image::GrayImage;
+use crate::text::format::grouped;
 
 /// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -55,7 +57,15 @@ pub(super) fn read<T>(
     limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some(MAX_METADATA_BYTES);
     reader.limits(limits.clone());
-    let refused = |error: image::ImageError| malformed(error.to_string());
+    let refused = |error: image::ImageError| match error {
+        image::ImageError::Limits(error) if error.kind() == LimitErrorKind::DimensionError => {
+            too_large(format!(
+                "a side of it is longer than the limit of {} pixels",
+                grouped(MAX_SIDE.into())
+            ))
+        }
+        error => malformed(error.to_string()),
+    };
     let mut decoder = reader.into_decoder().map_err(refused)?;
     // The decoder's own limits leave out the image itself.
     let (width, height) = decoder.dimensions();

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
-use image::{DynamicImage, RgbaImage};
+use image::{DynamicImage, GenericImageView as _, Rgba, RgbaImage};
 
 pub use self::decode::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
 
@@ -26,17 +26,14 @@ use crate::system::files::open_regular;
 /// or without transparency, of any size, unevenly lit. A file that follows MNIST's conventions
 /// already is taken as it is. A file without anything on it gives [`Image::BLANK`]. Where the whole
 /// image counts, it is scaled.
-pub fn read_image_file(path: &Path, framing: Framing) -> Result<Image, InkError> {
+pub fn read_image_file(path: &Path, framing: Framing) -> Result<(Image, Original), InkError> {
     let (file, size) = open(path)?;
-    match framing {
-        Framing::Ink => read_image(file, size, path),
-        Framing::Whole => Ok(reframe::whole(&decode::read(
-            file,
-            size,
-            path,
-            decode::reduce,
-        )?)),
-    }
+    let (gray, original) = decode::read(file, size, path, reduced)?;
+    let as_it_is = match framing {
+        Framing::Ink => as_mnist(&gray),
+        Framing::Whole => None,
+    };
+    Ok((as_it_is.unwrap_or_else(|| framed(&gray, framing)), original))
 }
 
 /// What is written in a file of `size` bytes that is open already; errors name `path`.
@@ -45,15 +42,55 @@ pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<I
     Ok(as_mnist(&grey).unwrap_or_else(|| reframed(&grey)))
 }
 
-/// An image of a data set: one of 28x28 pixels is taken as it is, any other is read as
-/// [`read_image`] does it.
+/// An image of a data set: one of 28x28 pixels is taken as it is, any other is framed.
 pub fn read_set_image(
     file: impl BufRead + Seek,
     size: u64,
     path: &Path,
-) -> Result<Image, InkError> {
-    let grey = decode::read(file, size, path, decode::reduce)?;
-    Ok(unchanged(&grey).unwrap_or_else(|| reframed(&grey)))
+    framing: Framing,
+) -> Result<(Image, Original), InkError> {
+    let (gray, original) = decode::read(file, size, path, reduced)?;
+    let image = unchanged(&gray).unwrap_or_else(|| framed(&gray, framing));
+    Ok((image, original))
+}
+
+/// The 28x28 image of a gray one of another size: its pixels in rows from the top left, from 0
+/// (black) to 1 (white).
+pub fn frame([width, height]: [usize; 2], values: Vec<f32>, framing: Framing) -> Image {
+    let gray = GrayImage {
+        width,
+        height,
+        values,
+        scale: 1.0,
+    };
+    framed(&gray, framing)
+}
+
+/// What an image was before it became one of 28x28 pixels in gray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    pub in_color: bool,
+}
+
+fn reduced(image: &DynamicImage) -> (GrayImage, Original) {
+    let has_color = |image: &DynamicImage| {
+        let mut pixels = image.pixels();
+        pixels.any(|(_, _, Rgba([red, green, blue, _]))| red != green || green != blue)
+    };
+    let original = Original {
+        size: [image.width(), image.height()],
+        in_color: image.color().has_color() && has_color(image),
+    };
+    (decode::reduce(image), original)
+}
+
+fn framed(gray: &GrayImage, framing: Framing) -> Image {
+    match framing {
+        Framing::Ink => reframed(gray),
+        Framing::Whole => reframe::whole(gray),
+    }
 }
 
 fn reframed(grey: &GrayImage) -> Image {

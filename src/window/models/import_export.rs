@@ -325,6 +325,7 @@ impl Dropped {
                 ".csv.gz",
                 ".tsv",
                 ".npz",
+                ".npy",
                 ".parquet",
                 "-ubyte",
                 "-ubyte.gz",

@@ -169,7 +169,7 @@ fn train_from(
         data: set.fingerprint().clone(),
         places: places.clone(),
     });
-    run.data_is_ready();
+    run.data_is_ready(&set.notes);
     let device = settings.devices.open(config.device)?;
     let images: &DataSet = set;
     let outcome = at_priority_of(settings, || {

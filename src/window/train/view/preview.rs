@@ -124,6 +124,9 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     for part in [Part::Training, Part::Test] {
         style::note(ui, format!("{}.", overview.summary(part)));
     }
+    for done in &overview.notes {
+        style::note(ui, done);
+    }
     if let Some(sentence) = overview.imbalance_sentence(&classes) {
         style::caution(ui, &sentence);
     }
