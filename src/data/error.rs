@@ -135,9 +135,13 @@ impl Explain for DataError {
             }
             Self::Refused { remedy, .. } => return remedy.clone(),
             Self::Missing { path } => {
-                let meant = path.to_str().map_or(Vec::new(), similar_names);
+                let name = path.file_name().unwrap_or_default();
+                let meant = similar_names(&name.to_string_lossy());
                 if !meant.is_empty() {
-                    return format!("Did you mean {}?", either(meant));
+                    return format!(
+                        "Did you mean {}? If not, check the spelling, and that the drive is connected.",
+                        either(meant)
+                    );
                 }
                 "Check the spelling, and that the drive is connected."
             }

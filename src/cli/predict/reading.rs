@@ -182,7 +182,7 @@ pub fn write(
     check_file(out, force, &[source.path()])?;
     let (name, path) = (source.name(), source.path().to_owned());
     let mut images = Vec::new();
-    for row in source.rows()? {
+    for row in source.rows(classifier.info().framing())? {
         let (_, image) = row.map_err(Problem::from)?;
         images.extend_from_slice(image.pixels());
     }

@@ -112,10 +112,10 @@ impl Source {
         Ok(content)
     }
 
-    /// The rows of a table; an error where it is not one.
-    pub fn rows(self) -> Result<PixelRows, Problem> {
+    /// The rows of a table, read as [`Self::open`] does it; an error where it is not one.
+    pub fn rows(self, framing: Framing) -> Result<PixelRows, Problem> {
         let path = self.path().to_owned();
-        match self.open(Framing::Ink)? {
+        match self.open(framing)? {
             Content::Table(rows) => Ok(*rows),
             Content::Image(_) | Content::Ink(_) => Err(DataError::Malformed {
                 path,
