@@ -113,15 +113,17 @@ pub fn import(
             .map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
+    let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
     let candidates = match &weights {
         Weights::Onnx(_) => of_onnx(
             &mut weights,
             &bytes,
             spec,
             names_network,
-            &mut progress.part(0.0, 0.3),
+            &digits,
+            &mut progress.part(0.1, 0.3),
         )?,
-        _ => of_weights(&mut weights, spec, &mut progress.part(0.0, 0.1))?,
+        _ => of_weights(&mut weights, spec, &mut progress.part(0.1, 0.2))?,
     };
     let Decided {
         net,
@@ -129,7 +131,13 @@ pub fn import(
         accuracy,
         tried_on,
         doubt,
-    } = decide(&candidates, spec, more_images, &mut progress.part(0.3, 0.8))?;
+    } = decide(
+        &candidates,
+        spec,
+        &digits,
+        more_images,
+        &mut progress.part(0.3, 0.7),
+    )?;
     let sure = doubt.is_none();
     if let Some(trials) = doubt.filter(|_| !spec.accept) {
         return Err(ImportError::Undecided {
@@ -137,7 +145,7 @@ pub fn import(
             trials: Box::new(trials),
         });
     }
-    let (net, fitted) = calibrated(net, &mut progress.part(0.8, 1.0))?;
+    let (net, fitted) = calibrated(net, &digits, &mut progress.part(0.7, 1.0))?;
     let stored = weights.calibration();
     let model = reading.network.model();
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
@@ -247,16 +255,14 @@ const COMPARED: usize = 500;
 /// order.
 const SAME_PROBABILITY: f32 = 1e-5;
 
-/// How pixels may be normalized for a network and for the graph that has it: the same, or the graph
+/// How pixels may be normalized for a network, and for a graph that is the same: alike, or the graph
 /// normalizes pixels from 0 to 1 or from 0 to 255 itself.
-const PREPROCESSING: [(Normalization, Normalization); 5] = {
+const PREPROCESSING: [(Normalization, &[Normalization]); 3] = {
     let [mnist, unit, half, whole] = NORMALIZATIONS;
     [
-        (mnist, mnist),
-        (unit, whole),
-        (mnist, unit),
-        (half, unit),
-        (mnist, whole),
+        (mnist, &[mnist, unit, whole]),
+        (unit, &[whole]),
+        (half, &[unit]),
     ]
 };
 
@@ -266,6 +272,7 @@ fn of_onnx(
     bytes: &[u8],
     spec: &ImportSpec,
     names_network: bool,
+    digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<Candidates, ImportError> {
     let own = if spec.model == Some(ModelKind::Onnx) {
@@ -300,7 +307,7 @@ fn of_onnx(
                 });
             }
             if let Some(own) = own
-                && let Some(same) = computing_the_same(own, &graph, progress)?
+                && let Some(same) = computing_the_same(own, &graph, digits, progress)?
             {
                 return Ok(same.into());
             }
@@ -324,27 +331,41 @@ fn of_onnx(
 fn computing_the_same(
     candidates: Candidates,
     graph: &OnnxGraph,
+    digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<Option<Candidate>, ImportError> {
-    let all = trial_digits(progress)?.first(COMPARED);
-    // Most networks differ at once.
-    let rounds = [all.first(2), all];
-    for mut candidate in std::iter::once(candidates.usual).chain(candidates.others) {
+    // Most networks differ in these.
+    let few = digits.first(2);
+    let digits = digits.first(COMPARED);
+    let mut logits = |net: &Net, images: &Split| -> Result<Vec<f32>, ImportError> {
+        let measured = measure(net, Calibration::NONE.temperature, images, progress)?;
+        Ok(measured.logits().to_vec())
+    };
+    let graph = |normalization| Net::of_graph(graph.clone(), normalization);
+    let of_few = NORMALIZATIONS
+        .iter()
+        .map(|&normalization| Ok((normalization, logits(&graph(normalization), &few)?)))
+        .collect::<Result<Vec<_>, ImportError>>()?;
+    for mut candidate in candidates.into_all() {
         for &activation in Activation::ALL {
             candidate.set_activation(activation);
-            for (own, of_graph) in PREPROCESSING {
+            for (normalization, of_graph) in PREPROCESSING {
                 let net = candidate.net(&Reading {
                     network: candidate.network(),
                     activation,
-                    normalization: own,
+                    normalization,
                 })?;
-                let graph = Net::of_graph(graph.clone(), of_graph);
-                let mut is_same = true;
-                for images in &rounds {
-                    is_same = is_same && are_same(&net, &graph, images, progress)?;
-                }
-                if is_same {
-                    return Ok(Some(candidate));
+                let own = logits(&net, &few)?;
+                for (normalization, logits_of_few) in &of_few {
+                    if of_graph.contains(normalization)
+                        && are_same(&own, logits_of_few)
+                        && are_same(
+                            &logits(&net, &digits)?,
+                            &logits(&graph(*normalization), &digits)?,
+                        )
+                    {
+                        return Ok(Some(candidate));
+                    }
                 }
             }
         }
@@ -352,38 +373,28 @@ fn computing_the_same(
     Ok(None)
 }
 
-/// Whether both give the same probabilities, at the temperature that the graph may have in it.
-fn are_same(
-    net: &Net,
-    graph: &Net,
-    images: &Split,
-    progress: &mut impl Progress,
-) -> Result<bool, ImportError> {
-    let mut logits = |net: &Net| -> Result<Vec<f32>, ImportError> {
-        let measured = measure(net, Calibration::NONE.temperature, images, progress)?;
-        // What is added to all logits of an image changes no probability.
-        let centered = measured.logits().chunks_exact(CLASSES).flat_map(|logits| {
+/// Whether these logits give the same probabilities, at the temperature that the graph may have in
+/// it.
+fn are_same(own: &[f32], of_graph: &[f32]) -> bool {
+    // What is added to all logits of an image changes no probability.
+    let centered = |logits: &[f32]| -> Vec<f32> {
+        let rows = logits.chunks_exact(CLASSES).flat_map(|logits| {
             let mean = logits.iter().sum::<f32>() / CLASSES as f32;
             logits.iter().map(move |logit| logit - mean)
         });
-        Ok(centered.collect())
+        rows.collect()
     };
-    let (own, of_graph) = (logits(net)?, logits(graph)?);
+    let (own, of_graph) = (centered(own), centered(of_graph));
     let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let temperature = product(&own, &own) / product(&own, &of_graph);
-    if !(temperature.is_finite() && temperature > 0.0) {
-        return Ok(false);
-    }
     let probabilities = |logits, temperature| {
-        Scores::of_rows(logits, CLASSES, temperature).map(|it| it.probabilities)
+        Scores::of_rows(logits, CLASSES, temperature).flat_map(|scores| scores.probabilities)
     };
-    Ok(probabilities(&own, temperature)
-        .zip(probabilities(&of_graph, Calibration::NONE.temperature))
-        .all(|(own, of_graph)| {
-            own.iter()
-                .zip(&of_graph)
-                .all(|(own, of_graph)| (own - of_graph).abs() <= SAME_PROBABILITY)
-        }))
+    temperature.is_finite()
+        && temperature > 0.0
+        && probabilities(&own, temperature)
+            .zip(probabilities(&of_graph, Calibration::NONE.temperature))
+            .all(|(own, of_graph)| (own - of_graph).abs() <= SAME_PROBABILITY)
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.

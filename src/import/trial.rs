@@ -6,11 +6,9 @@
 //! unless somebody chooses: weights that are misread would lose accuracy without a word. What is
 //! offered first is what is imported when it is accepted.
 
-use std::cmp::Ordering;
-
 use super::{CLASSES, ImportError, Trials};
 use crate::data::{Split, builtin};
-use crate::infer::{Scores, fit_digit_detector, fit_temperature, measure};
+use crate::infer::{Measurement, Scores, fit_digit_detector, fit_temperature, measure};
 use crate::nn::onnx::OnnxGraph;
 use crate::nn::{Net, flops};
 use crate::progress::Progress;
@@ -32,21 +30,27 @@ const ENOUGH: f64 = 0.95;
 /// The same for a network without a hidden layer: none of those recognizes much more than 92 % of
 /// MNIST.
 const ENOUGH_FOR_LINEAR: f64 = 0.85;
-/// A less usual reading is taken only if it is this much more accurate; two readings that differ
-/// less are close.
-const CLEAR_GAIN: f64 = 0.005;
 /// Readings that give the same answer this often are the same for whoever uses the model, as `ReLU`
 /// and leaky `ReLU` are.
 const SAME: f64 = 0.98;
-/// A more usual reading is taken if the loss of the likeliest is no smaller share of its own:
-/// `ReLU` and `GELU` differ by less, normalizations by more.
+/// A more usual network and activation is taken if the loss of the likeliest is no smaller share of
+/// its own: `ReLU` and `GELU` differ by less.
 const AS_LIKELY: f32 = 0.9;
-/// A network that was trained fits its own temperature: the normalization it was trained with needs
-/// one that is nearer to 1 than another, by this much in logarithms. Labels that were smoothed, and
-/// images unlike those of the training, move it by less.
-const CLEAR_TEMPERATURE: f32 = 0.5;
+/// A reading that is this much less accurate than the one that is taken leaves no doubt.
+const CLEAR_GAIN: f64 = 0.005;
+/// What is added to the loss of a network that takes pixels from 0 to 255: few do, and saturated
+/// activations make it seem likely.
+const WHOLE_PENALTY: f32 = 0.1;
+/// The temperature that fits a trained network, as a logarithm: 0.8 to 1.1 on images like those of
+/// its training, 1.2 to 2.2 on the built-in digits if it learned from MNIST (52 networks of
+/// `PyTorch` and Keras). With another normalization than in training it is 0.2 to 0.5, or above 3.
+const USUAL_LOG_TEMPERATURE: f32 = 0.3;
+/// What the square of the distance from it adds to the cross-entropy.
+const TEMPERATURE_PENALTY: f32 = 0.2;
 /// A mean that is this many standard errors from zero is not due to chance.
 const DEVIATIONS: f64 = 2.5;
+/// The same, for readings that are not tried on more images.
+const HOPELESS: f64 = 4.0;
 /// Readings that are listed if there is doubt.
 const LISTED: usize = 5;
 
@@ -168,6 +172,10 @@ impl From<Candidate> for Candidates {
 }
 
 impl Candidates {
+    pub fn into_all(self) -> impl Iterator<Item = Candidate> {
+        std::iter::once(self.usual).chain(self.others)
+    }
+
     fn all(&self) -> impl Iterator<Item = &Candidate> {
         std::iter::once(&self.usual).chain(&self.others)
     }
@@ -228,7 +236,7 @@ impl Candidates {
                     self.attempt(*reading, &images, &mut |_: f32| progress.report(start))?;
                 tried.push(attempt);
             }
-            let kept = best(&tried, survivors);
+            let kept = likeliest(&tried, survivors);
             left.retain(|reading| kept.contains(reading));
         }
         Ok(tried)
@@ -250,6 +258,7 @@ impl Candidates {
 pub fn decide(
     candidates: &Candidates,
     spec: &ImportSpec,
+    digits: &Split,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Decided, ImportError> {
@@ -257,13 +266,13 @@ pub fn decide(
     let enough = enough(&readings);
     let mut tried_on = TrialImages {
         data: DataSpec::builtin(),
-        images: trial_digits(&mut progress.part(0.0, 0.1))?,
+        images: digits.clone(),
     };
     let mut tried =
-        candidates.tournament(&readings, &tried_on.images, &mut progress.part(0.1, 0.5))?;
+        candidates.tournament(&readings, &tried_on.images, &mut progress.part(0.0, 0.5))?;
     // Even a lead says more on images that a network knows.
     let is_clear = |tried: &[Tried]| {
-        choose(enough, tried).is_none_or(|chosen| {
+        choose(tried).is_none_or(|chosen| {
             chosen.accuracy() >= ENOUGH && doubt(enough, tried, chosen).is_none()
         })
     };
@@ -285,7 +294,7 @@ pub fn decide(
             (tried, tried_on) = (again, others);
         }
     }
-    let best = choose(enough, &tried);
+    let best = choose(&tried);
     let doubt = best.and_then(|best| doubt(enough, &tried, best));
     // If digits are not recognized, the most accurate reading is one of chance.
     let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
@@ -322,39 +331,43 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
         &digits,
         &mut progress.part(0.5, 1.0),
     )?;
-    let recognizes = measured.evaluation.accuracy >= MIN_ACCURACY;
-    Ok(recognizes.then(|| measured.calibration(&digits.labels).temperature))
+    Ok(fitted_temperature(&measured, &digits))
 }
 
-/// The network with a detector of what is no digit, and what is fitted for it on digits. They say
-/// nothing of how sure a network may be that does not recognize them.
+/// How sure a network may be that does not recognize digits, they do not tell.
+fn fitted_temperature(measured: &Measurement, digits: &Split) -> Option<f32> {
+    let recognizes = measured.evaluation.accuracy >= MIN_ACCURACY;
+    recognizes.then(|| measured.calibration(&digits.labels).temperature)
+}
+
+/// The network with a detector of what is no digit, and what is fitted for it on digits.
 pub fn calibrated(
     net: Net,
+    digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<(Net, Calibration), ImportError> {
-    let temperature = temperature(&net, &mut progress.part(0.0, 0.3))?;
     let detector = fit_digit_detector(
         &net,
         &[],
         &Classes::Digits,
         SEED,
-        &mut progress.part(0.3, 0.8),
+        &mut progress.part(0.0, 0.9),
     )?;
     let net = net.with_digit_detector(Some(detector));
-    let digits = trial_digits(&mut progress.part(0.8, 0.9))?;
     let measured = measure(
         &net,
         Calibration::NONE.temperature,
-        &digits,
+        digits,
         &mut progress.part(0.9, 1.0),
     )?;
     let calibration = Calibration {
-        temperature: temperature.unwrap_or(Calibration::NONE.temperature),
+        temperature: fitted_temperature(&measured, digits).unwrap_or(Calibration::NONE.temperature),
         digit_threshold: measured.digit_threshold(),
     };
     Ok((net, calibration))
 }
 
+/// The digits that readings are tried on.
 pub fn trial_digits(progress: &mut impl Progress) -> Result<Split, ImportError> {
     Ok(builtin::generate(SEED, 0, DIGITS, progress)?.test)
 }
@@ -408,14 +421,32 @@ impl Tried {
         self.losses.iter().sum::<f32>() / self.losses.len().max(1) as f32
     }
 
-    /// How far its temperature is from 1, as a logarithm.
-    fn miscalibration(&self) -> f32 {
-        self.temperature.ln().abs()
+    /// The loss, and more the less usual its normalization and temperature are.
+    fn penalized_loss(&self) -> f32 {
+        let is_whole = self.reading.normalization == NORMALIZATIONS[3];
+        let unusual = if is_whole { WHOLE_PENALTY } else { 0.0 };
+        let distance = self.temperature.ln() - USUAL_LOG_TEMPERATURE;
+        self.loss() + unusual + TEMPERATURE_PENALTY * distance.powi(2)
     }
 
-    /// True if it makes the labels likelier, and not by chance: by the mean of the differences and
-    /// its standard error.
-    fn is_likelier_than(&self, other: &Self) -> bool {
+    /// Whether nothing but the normalization differs.
+    fn differs_in_normalization(&self, other: &Self) -> bool {
+        let normalization = self.reading.normalization;
+        Reading {
+            normalization,
+            ..other.reading
+        } == self.reading
+    }
+
+    /// True if it makes the labels likelier, and not by chance: by the mean of the differences,
+    /// which is at least this many standard errors. The temperatures tell normalizations apart, and nothing else.
+    fn is_likelier_than(&self, other: &Self, deviations: f64) -> bool {
+        let penalties = |tried: &Self| f64::from(tried.penalized_loss() - tried.loss());
+        let penalty = if self.differs_in_normalization(other) {
+            penalties(other) - penalties(self)
+        } else {
+            0.0
+        };
         let differences: Vec<f64> = self
             .losses
             .iter()
@@ -429,7 +460,7 @@ impl Tried {
             .map(|difference| (difference - mean).powi(2))
             .sum::<f64>()
             / (count - 1.0);
-        mean > DEVIATIONS * (variance / count).sqrt()
+        mean + penalty > deviations * (variance / count).sqrt()
     }
 
     /// True if both give the same answers but for a few.
@@ -444,18 +475,17 @@ impl Tried {
     }
 }
 
-/// The best readings and the likeliest ones.
-fn best(tried: &[Tried], survivors: usize) -> Vec<Reading> {
-    let sorted = |by: fn(&Tried, &Tried) -> Ordering| {
-        let mut ranked: Vec<&Tried> = tried.iter().collect();
-        ranked.sort_by(|a, b| by(a, b));
-        ranked
-            .into_iter()
-            .take(survivors)
-            .map(|tried| tried.reading)
-    };
-    sorted(|a, b| b.accuracy().total_cmp(&a.accuracy()))
-        .chain(sorted(|a, b| a.loss().total_cmp(&b.loss())))
+/// The likeliest readings, without those that have no chance any more.
+fn likeliest(tried: &[Tried], count: usize) -> Vec<Reading> {
+    let mut ranked: Vec<&Tried> = tried.iter().collect();
+    ranked.sort_by(|a, b| a.penalized_loss().total_cmp(&b.penalized_loss()));
+    let has_chance = |it: &&Tried| !ranked[0].is_likelier_than(it, HOPELESS);
+    ranked
+        .iter()
+        .copied()
+        .filter(has_chance)
+        .take(count)
+        .map(|tried| tried.reading)
         .collect()
 }
 
@@ -470,44 +500,43 @@ fn enough(readings: &[Reading]) -> f64 {
     }
 }
 
-/// The reading to take: of those that are about as accurate as the best the likeliest one, or a more
-/// usual one that is as likely and gives the same answers, with the normalization that fits how sure
-/// the network is. If too few images are recognized, it is the most accurate one: how likely they
-/// are says nothing then.
-pub fn choose(enough: f64, tried: &[Tried]) -> Option<&Tried> {
-    // The first of equal ones is the most usual.
-    let best = tried
-        .iter()
-        .rev()
-        .max_by(|a, b| a.accuracy().total_cmp(&b.accuracy()))?;
-    let near = || {
-        tried
-            .iter()
-            .filter(|tried| tried.accuracy() >= best.accuracy() - CLEAR_GAIN)
-    };
-    if best.accuracy() < enough {
-        return near().find(|tried| tried.is_like(best));
+/// The reading to take: first the normalization of each network and activation, by the temperature
+/// too, and then the network and activation.
+pub fn choose(tried: &[Tried]) -> Option<&Tried> {
+    let mut builds: Vec<Vec<&Tried>> = Vec::new();
+    for one in tried {
+        match builds
+            .iter_mut()
+            .find(|build| build[0].differs_in_normalization(one))
+        {
+            Some(build) => build.push(one),
+            None => builds.push(vec![one]),
+        }
     }
-    let likeliest = near().min_by(|a, b| a.loss().total_cmp(&b.loss()))?;
-    let is_as_likely = |tried: &Tried| {
-        likeliest.loss() > AS_LIKELY * tried.loss() || !likeliest.is_likelier_than(tried)
-    };
-    let alike = || near().filter(|tried| tried.is_like(likeliest) && is_as_likely(tried));
-    let usual = alike().next()?;
-    let others = alike().filter(|tried| {
-        Reading {
-            normalization: usual.reading.normalization,
-            ..tried.reading
-        } == usual.reading
-    });
-    let fitting = others.min_by(|a, b| a.miscalibration().total_cmp(&b.miscalibration()))?;
-    Some(
-        if fitting.miscalibration() + CLEAR_TEMPERATURE < usual.miscalibration() {
-            fitting
-        } else {
-            usual
-        },
-    )
+    let normalized: Vec<&Tried> = builds
+        .iter()
+        .filter_map(|build| {
+            usual(build, Tried::penalized_loss, |likeliest, tried| {
+                !likeliest.is_likelier_than(tried, DEVIATIONS)
+            })
+        })
+        .collect();
+    usual(&normalized, Tried::loss, |likeliest, tried| {
+        likeliest.loss() > AS_LIKELY * tried.loss()
+            || !likeliest.is_likelier_than(tried, DEVIATIONS)
+    })
+}
+
+/// The reading with the least loss, or a more usual one that gives the same answers and
+/// `is_as_likely`.
+fn usual<'a>(
+    tried: &[&'a Tried],
+    loss: fn(&Tried) -> f32,
+    is_as_likely: impl Fn(&Tried, &Tried) -> bool,
+) -> Option<&'a Tried> {
+    let likeliest = *tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b)))?;
+    let as_likely = |tried: &&&Tried| tried.is_like(likeliest) && is_as_likely(likeliest, tried);
+    tried.iter().find(as_likely).copied()
 }
 
 /// Why `chosen` may be wrong.
@@ -518,7 +547,7 @@ fn doubt(enough: f64, tried: &[Tried], chosen: &Tried) -> Option<Doubt> {
     let is_close = |other: &Tried| {
         other.accuracy() >= chosen.accuracy() - CLEAR_GAIN
             && !other.is_like(chosen)
-            && !chosen.is_likelier_than(other)
+            && !chosen.is_likelier_than(other, DEVIATIONS)
     };
     tried.iter().any(is_close).then_some(Doubt::Close)
 }

@@ -43,7 +43,7 @@ fn chosen(readings: [(Activation, Normalization, f32); 2]) -> Reading {
         Tried::new(reading(activation, normalization), &scaled, &labels)
     });
     assert!(tried.iter().all(|tried| tried.accuracy() > 0.95));
-    choose(0.95, &tried).unwrap().reading
+    choose(&tried).unwrap().reading
 }
 
 #[test]

@@ -6,10 +6,10 @@ use inkling::export::{ExportError, ExportedModel, export};
 use inkling::import::{ImportError, Trials};
 use inkling::infer::{Classifier, starter_file};
 use inkling::math::random::Random;
-use inkling::nn::onnx::OnnxGraph;
 use inkling::nn::onnx::proto::{
     AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type,
 };
+use inkling::nn::onnx::{OnnxGraph, SUPPORTED};
 use inkling::nn::{Mode, ModelFile, Net};
 use inkling::progress::Unwatched;
 use inkling::records::{
@@ -278,19 +278,112 @@ fn what_would_take_too_much_memory_or_time_is_refused_before_it_is_computed() {
             float("column", &[100_000, 1], &zeros),
             float("row", &[1, 100_000], &zeros),
         ]);
-        let input = vec!["column".to_owned(), "row".to_owned()];
-        graph.node.insert(
-            0,
-            NodeProto {
-                input,
-                output: vec!["product".to_owned()],
-                op_type: "MatMul".to_owned(),
-                ..NodeProto::default()
-            },
-        );
+        graph
+            .node
+            .insert(0, node("MatMul", &["column", "row"], "product"));
     });
     assert!(
         reason.contains("MatMul takes more memory or time"),
+        "{reason}"
+    );
+}
+
+/// A node without attributes.
+fn node(op_type: &str, input: &[&str], output: &str) -> NodeProto {
+    NodeProto {
+        input: input.iter().map(|&name| name.to_owned()).collect(),
+        output: vec![output.to_owned()],
+        op_type: op_type.to_owned(),
+        ..NodeProto::default()
+    }
+}
+
+fn int64(name: &str, values: &[i64]) -> TensorProto {
+    TensorProto {
+        name: name.to_owned(),
+        dims: vec![values.len() as i64],
+        data_type: data_type::INT64,
+        raw_data: values.iter().flat_map(|it| it.to_le_bytes()).collect(),
+    }
+}
+
+#[test]
+fn operators_whose_size_is_a_value_are_refused_before_they_are_computed() {
+    let large = [i64::from(i32::MAX); 2];
+    for (op_type, inputs) in [
+        ("ConstantOfShape", vec!["large"]),
+        ("Expand", vec!["row", "large"]),
+        ("Tile", vec!["row", "large"]),
+        ("Pad", vec!["row", "large"]),
+    ] {
+        let reason = refusal(|model| {
+            let graph = model.graph.as_mut().unwrap();
+            let sizes = if op_type == "Pad" {
+                [large; 2].concat()
+            } else {
+                large.to_vec()
+            };
+            graph
+                .initializer
+                .extend([int64("large", &sizes), float("row", &[1, 1], &[1.0])]);
+            graph.node.insert(0, node(op_type, &inputs, "made"));
+        });
+        assert!(
+            reason.contains(&format!("{op_type} takes more memory or time")),
+            "{op_type}: {reason}"
+        );
+    }
+    // A size that the file itself computes, too.
+    let reason = refusal(|model| {
+        let graph = model.graph.as_mut().unwrap();
+        graph
+            .initializer
+            .push(int64("thousands", &[50_000, 50_000]));
+        graph
+            .node
+            .insert(0, node("Identity", &["thousands"], "computed"));
+        graph
+            .node
+            .insert(1, node("ConstantOfShape", &["computed"], "made"));
+    });
+    assert!(
+        reason.contains("ConstantOfShape takes more memory or time"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn every_operator_that_is_said_to_be_supported_is_known_to_what_computes_it() {
+    for op_type in SUPPORTED.iter().flat_map(|names| names.split(' ')) {
+        let mut model = with_batch_norm();
+        let graph = model.graph.as_mut().unwrap();
+        let image = graph.input[0].name.clone();
+        graph.node.insert(0, node(op_type, &[&image], "made"));
+        // Without attributes and the other inputs most are refused, but not for their name.
+        if let Err(reason) = OnnxGraph::open(&model.encode_to_vec()) {
+            assert!(!reason.contains("not supported"), "{op_type}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn the_operators_of_a_file_may_come_in_any_order() {
+    let bytes = with_batch_norm().encode_to_vec();
+    let mut model = with_batch_norm();
+    model.graph.as_mut().unwrap().node.reverse();
+    let images = images(2);
+    let of = |bytes: &[u8]| {
+        let graph = OnnxGraph::open(bytes).unwrap();
+        logits(&Net::of_graph(graph, Normalization::MNIST), &images)
+    };
+    assert_eq!(of(&bytes), of(&model.encode_to_vec()));
+    let reason = refusal(|model| {
+        let nodes = &mut model.graph.as_mut().unwrap().node;
+        nodes.push(node("Relu", &["b"], "a"));
+        nodes.push(node("Relu", &["a"], "b"));
+    });
+    assert!(
+        reason.contains("Relu needs a value that nothing before it computes"),
         "{reason}"
     );
 }

@@ -80,7 +80,12 @@ impl<'a> Walk<'a> {
                 (Some(constant), Some([1, 0]) | None) if constant.shape.len() == 2 => {
                     self.constants.insert(output.clone(), constant.transpose());
                 }
-                (None, Some(permutation)) => self.channels_last = permutation == TO_CHANNELS_LAST,
+                (None, Some(permutation)) => {
+                    self.channels_last = permutation == TO_CHANNELS_LAST;
+                    if let Some(product) = self.products.get(input(0)).cloned() {
+                        self.products.insert(output.clone(), product);
+                    }
+                }
                 _ => {}
             },
             "DequantizeLinear" => {

@@ -25,12 +25,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Takes from it what this operator needs for inputs of these shapes; an error where that is
-    /// too much.
+    /// Takes from it what this operator needs for inputs of these shapes, whose integers `integers`
+    /// gets; an error if that is too much.
     pub fn take(
         &mut self,
         operator: &Operator<'_>,
         shapes: &[Option<Vec<usize>>],
+        integers: impl Fn(usize) -> Option<Vec<i32>>,
     ) -> Result<(), String> {
         let unknown = || {
             format!(
@@ -38,7 +39,7 @@ impl Budget {
                 operator.op_type
             )
         };
-        let (values, multiplications) = operator.cost(shapes).ok_or_else(unknown)?;
+        let (values, multiplications) = operator.cost(shapes, integers).ok_or_else(unknown)?;
         let left = self
             .values
             .checked_sub(values)
@@ -60,9 +61,19 @@ impl Budget {
 impl Operator<'_> {
     /// At most how many numbers it gives, and the multiplications for all of them, from the shapes
     /// of its inputs; `None` where they do not tell.
-    fn cost(&self, shapes: &[Option<Vec<usize>>]) -> Option<(usize, usize)> {
+    fn cost(
+        &self,
+        shapes: &[Option<Vec<usize>>],
+        integers: impl Fn(usize) -> Option<Vec<i32>>,
+    ) -> Option<(usize, usize)> {
         let shape = |index: usize| shapes.get(index)?.as_deref();
         let size = |index: usize| Some(product(shape(index)?));
+        // Negative ones take away, or are refused.
+        let lengths = |index: usize| -> Option<Vec<usize>> {
+            let lengths = integers(index)?.into_iter();
+            Some(lengths.map(|it| usize::try_from(it).unwrap_or(0)).collect())
+        };
+        let same = |outputs: usize| (outputs, outputs);
         Some(match self.op_type {
             "Shape" => (shape(0)?.len(), 0),
             "Unsqueeze" => (size(0)?, 0),
@@ -77,7 +88,31 @@ impl Operator<'_> {
                     outputs.saturating_mul(kernel.fold(1, usize::saturating_mul)),
                 )
             }
-            "Conv" => {
+            "ConstantOfShape" => same(product(&lengths(0)?)),
+            "Expand" => same(broadcast([shape(0)?, &lengths(1)?])),
+            "Tile" => same(size(0)?.saturating_mul(product(&lengths(1)?))),
+            "Pad" => {
+                let before_and_after = lengths(1)?.into_iter().fold(0, usize::saturating_add);
+                let padded = shape(0)?
+                    .iter()
+                    .map(|it| it.saturating_add(before_and_after));
+                same(padded.fold(1, usize::saturating_mul))
+            }
+            "LSTM" | "GRU" => {
+                let (&[steps, images, _], &[directions, gates, inputs]) = (shape(0)?, shape(1)?)
+                else {
+                    return None;
+                };
+                let recurrent = *shape(2)?.last()?;
+                let computed = [steps.saturating_add(2), images, directions, gates]
+                    .into_iter()
+                    .fold(1, usize::saturating_mul);
+                (
+                    computed,
+                    computed.saturating_mul(inputs.saturating_add(recurrent)),
+                )
+            }
+            "Conv" | "ConvInteger" => {
                 let weight = shape(1)?;
                 let outputs = self.window_outputs(shape(0)?, *weight.first()?)?;
                 (outputs, outputs.saturating_mul(product(weight.get(1..)?)))
@@ -104,7 +139,7 @@ impl Operator<'_> {
                 let outputs = rows.saturating_mul(columns);
                 (outputs, outputs.saturating_mul(inner))
             }
-            "MatMul" => {
+            "MatMul" | "MatMulInteger" => {
                 let ([first @ .., rows, inner], [second @ .., _, columns]) = (shape(0)?, shape(1)?)
                 else {
                     return None;

@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
-use rten::{Dimension, Model, ModelOptions, NodeId, Value, ValueOrView};
-use rten_tensor::Layout;
+use rayon::prelude::*;
+use rten::{Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueView};
+use rten_tensor::{AsView, Layout};
 
 use super::budget::Budget;
 use super::operators::{Operator, Operators};
@@ -119,12 +120,12 @@ impl OnnxGraph {
             .to_device(&Device::Cpu)?
             .flatten_all()?
             .to_vec1::<f32>()?;
-        let mut logits = Vec::with_capacity(values.len() / PIXELS * self.classes);
-        for image in values.chunks_exact(PIXELS) {
-            logits.extend(self.logits_of(image).map_err(candle_core::Error::msg)?);
-        }
+        let logits = values
+            .par_chunks_exact(PIXELS)
+            .map(|image| self.logits_of(image).map_err(candle_core::Error::msg))
+            .collect::<candle_core::Result<Vec<_>>>()?;
         Tensor::from_vec(
-            logits,
+            logits.concat(),
             (values.len() / PIXELS, self.classes),
             images.device(),
         )
@@ -228,7 +229,13 @@ fn evaluate<'a>(
                 None => constant_shape(model, name),
             })
             .collect();
-        budget.take(operator, &known)?;
+        budget.take(operator, &known, |index| {
+            let name = operator.inputs.get(index)?;
+            match values.get(name) {
+                Some(value) => integers(value.as_view()),
+                None => integers(constant(model, name)?.as_view()),
+            }
+        })?;
         let outputs = operator
             .outputs
             .iter()
@@ -260,6 +267,23 @@ fn evaluate<'a>(
         );
     }
     Ok(values)
+}
+
+/// A constant of the file.
+fn constant(model: &Model, name: &str) -> Option<Value> {
+    let id = model.find_node(name)?;
+    catch(|| model.run(Vec::new(), &[id], None))
+        .ok()?
+        .ok()?
+        .pop()
+}
+
+/// The numbers of a tensor of integers, as the library has them: of 32 bits.
+fn integers(value: ValueView<'_>) -> Option<Vec<i32>> {
+    match value {
+        ValueView::Int32Tensor(tensor) => Some(tensor.to_vec()),
+        _ => None,
+    }
 }
 
 fn constant_shape(model: &Model, name: &str) -> Option<Vec<usize>> {

@@ -1,6 +1,7 @@
 //! The operators of an ONNX file, read before anything is computed.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 
@@ -10,15 +11,20 @@ pub const MAX_OPERATORS: usize = 10_000;
 pub const SUPPORTED: [&str; 3] = [NO_LARGER, BROADCAST, OTHERS];
 /// Operators that give as many numbers as their first input has, or fewer.
 const NO_LARGER: &str = "\
-    Abs ArgMax AveragePool BatchNormalization Cast Celu Clip DequantizeLinear Dropout Elu \
-    Erf Exp Flatten Floor Gelu GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish \
-    Identity InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax MaxPool Mish \
-    Neg QuantizeLinear Reciprocal ReduceMax ReduceMean ReduceSum Relu Reshape Selu Sigmoid \
-    Slice Softmax Softplus Softsign Split Sqrt Squeeze Tanh Transpose";
+    Abs ArgMax ArgMin AveragePool BatchNormalization Cast Ceil Clip Cos DequantizeLinear \
+    DynamicQuantizeLinear Elu Erf Exp Flatten Floor Gelu GlobalAveragePool HardSigmoid HardSwish \
+    Identity InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax MaxPool Neg Not \
+    QuantizeLinear Reciprocal ReduceL2 ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd \
+    ReduceSum ReduceSumSquare Relu Reshape Round Sigmoid Sign Sin Slice Softmax Softplus Split \
+    Sqrt Squeeze Tanh Transpose Trilu";
 /// Operators that combine numbers of inputs whose shapes are broadcast.
-const BROADCAST: &str = "Add Div Max Min Mul PRelu Pow Sub Sum";
+const BROADCAST: &str = "\
+    Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow \
+    Sub Sum Where Xor";
 /// Operators with a size of their own.
-const OTHERS: &str = "Concat Constant Conv Gather Gemm MatMul Shape Unsqueeze";
+const OTHERS: &str = "\
+    Concat Constant ConstantOfShape Conv ConvInteger Expand GRU Gather Gemm LSTM MatMul \
+    MatMulInteger Pad Shape Tile Unsqueeze";
 
 /// One operator.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +53,8 @@ pub struct Operators<'a> {
 }
 
 impl<'a> Operators<'a> {
-    /// Reads them. Nothing is accepted that contains graphs or types within others, to any depth:
-    /// whoever reads those may run out of stack.
+    /// Reads them, in whatever order the file has them. Nothing is accepted that contains graphs or
+    /// types within others, to any depth: whoever reads those may run out of stack.
     pub fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let (mut graph, mut operators): (&[u8], _) = (&[], Self::default());
         for field in Fields::of(bytes) {
@@ -95,8 +101,55 @@ impl<'a> Operators<'a> {
                 inputs.len()
             ));
         };
+        constants.insert(input);
+        operators.list = in_order(operators.list, &constants)?;
         Ok(Self { input, ..operators })
     }
+}
+
+/// The operators in the order in which they can be computed from the values that are `known`, and
+/// otherwise in the order that they had (Kahn 1962).
+fn in_order<'a>(
+    list: Vec<Operator<'a>>,
+    known: &HashSet<&str>,
+) -> Result<Vec<Operator<'a>>, String> {
+    let mut waiting: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut missing = vec![0_usize; list.len()];
+    for (index, operator) in list.iter().enumerate() {
+        for &name in &operator.inputs {
+            if !name.is_empty() && !known.contains(name) {
+                waiting.entry(name).or_default().push(index);
+                missing[index] += 1;
+            }
+        }
+    }
+    let mut ready: BinaryHeap<Reverse<usize>> = (0..list.len())
+        .filter(|&index| missing[index] == 0)
+        .map(Reverse)
+        .collect();
+    let mut order = Vec::with_capacity(list.len());
+    while let Some(Reverse(index)) = ready.pop() {
+        order.push(index);
+        for name in &list[index].outputs {
+            for next in waiting.remove(name).unwrap_or_default() {
+                missing[next] -= 1;
+                if missing[next] == 0 {
+                    ready.push(Reverse(next));
+                }
+            }
+        }
+    }
+    if let Some(index) = (0..list.len()).find(|&index| missing[index] > 0) {
+        return Err(format!(
+            "its operator {} needs a value that nothing before it computes",
+            list[index].op_type
+        ));
+    }
+    let mut list: Vec<Option<Operator<'a>>> = list.into_iter().map(Some).collect();
+    Ok(order
+        .into_iter()
+        .filter_map(|index| list[index].take())
+        .collect())
 }
 
 impl<'a> Operator<'a> {
