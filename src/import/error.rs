@@ -72,7 +72,7 @@ impl Explain for ImportError {
                 "The source network diverged during training; retrain it with a lower learning rate.".to_owned()
             }
             Self::Mismatch { .. } => format!("{EXPORT_AS_ONNX} Inkling computes networks of any layers then. To train it here, build it like one of these: {}.", all_models()),
-            Self::Graph { .. } => format!("Export it again for one 28x28 image and ten classes, or train one of these: {}.", all_models()),
+            Self::Graph { .. } => format!("Export it again for one 28x28 image and ten classes, with an older operator set if it has an operator that is not supported (in PyTorch, add `dynamo=False, opset_version=17`), or train one of these: {}.", all_models()),
             Self::OtherNetwork { .. } => "Import it without naming a network: Inkling computes it as it is.".to_owned(),
             Self::Undecided { trials, .. } => how_to_decide(trials),
             Self::Classes { .. } => "Leave out what the network was trained on, or import weights that tell ten classes apart.".to_owned(),

@@ -246,6 +246,7 @@ fn of_weights(
     Ok(Candidates {
         usual,
         others: candidates,
+        has_channels_last: false,
     })
 }
 
@@ -309,7 +310,10 @@ fn of_onnx(
             if let Some(own) = own
                 && let Some(same) = computing_the_same(own, &graph, digits, progress)?
             {
-                return Ok(same.into());
+                return Ok(Candidates {
+                    has_channels_last: graph.has_channels_last(),
+                    ..same.into()
+                });
             }
             graph
         }
@@ -324,7 +328,10 @@ fn of_onnx(
             network: Network::from(network).with_layers(spec.layers),
         });
     }
-    Ok(Candidate::Graph(graph).into())
+    Ok(Candidates {
+        has_channels_last: graph.has_channels_last(),
+        ..Candidate::Graph(graph).into()
+    })
 }
 
 /// The candidate, with the activation, that gives the same probabilities as the graph, if one does.

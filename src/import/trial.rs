@@ -21,6 +21,8 @@ const DIGITS: usize = 1_000;
 const SEED: u64 = 0x1196;
 /// A less accurate model does not recognize digits, so that the most accurate reading says nothing.
 const MIN_ACCURACY: f64 = 0.5;
+/// The same if nothing but the normalization is open, whose lead counts: well above chance.
+const ABOVE_CHANCE: f64 = 0.3;
 /// How many images each round has, and how many of the best readings go on to the next.
 const ROUNDS: [(usize, usize); 3] = [(40, 16), (250, 5), (usize::MAX, usize::MAX)];
 /// Weights of which more is open than the normalization, and which are less accurate, are not
@@ -40,7 +42,10 @@ const AS_LIKELY: f32 = 0.9;
 const CLEAR_GAIN: f64 = 0.005;
 /// What is added to the loss of a network that takes pixels from 0 to 255: few do, and saturated
 /// activations make it seem likely.
-const WHOLE_PENALTY: f32 = 0.1;
+const WHOLE_PENALTY: f32 = 0.3;
+/// What is added for all normalizations but pixels from 0 to 1 if images have their channels last:
+/// such a network comes from Keras or TensorFlow.
+const KERAS_PENALTY: f32 = 0.1;
 /// The temperature that fits a trained network, as a logarithm: 0.8 to 1.1 on images like those of
 /// its training, 1.2 to 2.2 on the built-in digits if it learned from MNIST (52 networks of
 /// `PyTorch` and Keras). With another normalization than in training it is 0.2 to 0.5, or above 3.
@@ -160,6 +165,8 @@ pub struct Decided {
 pub struct Candidates {
     pub usual: Candidate,
     pub others: Vec<Candidate>,
+    /// Whether images have their channels last, or none.
+    pub has_channels_last: bool,
 }
 
 impl From<Candidate> for Candidates {
@@ -167,6 +174,7 @@ impl From<Candidate> for Candidates {
         Self {
             usual: only,
             others: Vec::new(),
+            has_channels_last: false,
         }
     }
 }
@@ -213,7 +221,11 @@ impl Candidates {
     ) -> Result<Tried, ImportError> {
         let net = self.of(&reading).net(&reading)?;
         let measured = measure(&net, Calibration::NONE.temperature, images, progress)?;
-        Ok(Tried::new(reading, measured.logits(), &images.labels))
+        let tried = Tried::new(reading, measured.logits(), &images.labels);
+        Ok(Tried {
+            has_channels_last: self.has_channels_last,
+            ..tried
+        })
     }
 
     /// Tries all readings on a few images, the better ones on more, and the best on all; they come
@@ -297,7 +309,8 @@ pub fn decide(
     let best = choose(&tried);
     let doubt = best.and_then(|best| doubt(enough, &tried, best));
     // If digits are not recognized, the most accurate reading is one of chance.
-    let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
+    let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= enough.min(MIN_ACCURACY))
+    {
         best.clone()
     } else {
         let usual = Reading {
@@ -385,6 +398,8 @@ pub struct Tried {
     /// both give the same answers.
     losses: Vec<f32>,
     temperature: f32,
+    /// [`Candidates::has_channels_last`].
+    has_channels_last: bool,
 }
 
 impl Tried {
@@ -409,6 +424,7 @@ impl Tried {
             correct,
             losses: scores().zip(labels).map(loss).collect(),
             temperature,
+            has_channels_last: false,
         }
     }
 
@@ -423,8 +439,15 @@ impl Tried {
 
     /// The loss, and more the less usual its normalization and temperature are.
     fn penalized_loss(&self) -> f32 {
-        let is_whole = self.reading.normalization == NORMALIZATIONS[3];
-        let unusual = if is_whole { WHOLE_PENALTY } else { 0.0 };
+        let [_, unit, _, whole] = NORMALIZATIONS;
+        let normalization = self.reading.normalization;
+        let unusual = if normalization == whole {
+            WHOLE_PENALTY
+        } else if self.has_channels_last && normalization != unit {
+            KERAS_PENALTY
+        } else {
+            0.0
+        };
         let distance = self.temperature.ln() - USUAL_LOG_TEMPERATURE;
         self.loss() + unusual + TEMPERATURE_PENALTY * distance.powi(2)
     }
@@ -494,7 +517,7 @@ fn likeliest(tried: &[Tried], count: usize) -> Vec<Reading> {
 fn enough(readings: &[Reading]) -> f64 {
     let built = |reading: &Reading| (reading.network, reading.activation);
     match readings {
-        [first, rest @ ..] if rest.iter().all(|other| built(other) == built(first)) => MIN_ACCURACY,
+        [first, rest @ ..] if rest.iter().all(|other| built(other) == built(first)) => ABOVE_CHANCE,
         [first, ..] if first.network.model() == ModelKind::Linear => ENOUGH_FOR_LINEAR,
         _ => ENOUGH,
     }

@@ -108,6 +108,11 @@ impl OnnxGraph {
         self.classes
     }
 
+    /// Whether images have their channels last, or none.
+    pub fn has_channels_last(&self) -> bool {
+        matches!(*self.input_shape, [_, SIDE, SIDE] | [_, SIDE, SIDE, _])
+    }
+
     /// The numbers in its weights.
     pub const fn parameters(&self) -> u64 {
         self.parameters
