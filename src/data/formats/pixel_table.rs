@@ -69,11 +69,12 @@ impl Layout {
         } else {
             let label = named.unwrap_or_else(|| {
                 let last = columns.saturating_sub(1);
-                if varies(body, rest.start) || !varies(body, last) {
-                    return rest.start;
+                if is_background(body, rest.start) && has_labels(body, last) {
+                    notes.push("The labels are those in the last column.".to_owned());
+                    last
+                } else {
+                    rest.start
                 }
-                notes.push("The labels are those in the last column.".to_owned());
-                last
             });
             (Some(label), Shape::of_row(rest.len().saturating_sub(1)))
         };
@@ -310,10 +311,26 @@ fn counts_rows(rows: &[ByteRecord]) -> bool {
     })
 }
 
-/// Whether a column has different values in these rows.
-fn varies(rows: &[ByteRecord], column: usize) -> bool {
-    rows.windows(2)
-        .any(|pair| pair[0].get(column) != pair[1].get(column))
+/// Whether a column has nothing but black or nothing but white in these rows, as the corner of an
+/// image has.
+fn is_background(rows: &[ByteRecord], column: usize) -> bool {
+    [0.0, 255.0].iter().any(|background| {
+        rows.iter()
+            .all(|row| number(row, column) == Some(*background))
+    })
+}
+
+/// Whether a column has different values in these rows, all of which may be labels.
+fn has_labels(rows: &[ByteRecord], column: usize) -> bool {
+    let is_label = |row: &ByteRecord| {
+        number(row, column).is_none_or(|label| {
+            label.fract() == 0.0 && (0.0..=f32::from(MAX_LABEL)).contains(&label)
+        })
+    };
+    rows.iter().all(is_label)
+        && rows
+            .windows(2)
+            .any(|pair| pair[0].get(column) != pair[1].get(column))
 }
 
 /// A label as it is written, whole numbers without what follows the point.
