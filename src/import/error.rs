@@ -136,6 +136,14 @@ impl Trials {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
+    /// What can be done if the network is built in none of these ways.
+    pub fn otherwise(&self) -> Option<&'static str> {
+        self.network()
+            .model()
+            .is_trainable()
+            .then_some(EXPORT_AS_ONNX)
+    }
+
     /// The network that is offered.
     fn network(&self) -> Network {
         self.readings.first().map_or_else(
@@ -307,11 +315,9 @@ fn how_to_decide(trials: &Trials) -> String {
         .readings
         .first()
         .map_or_else(String::new, |measured| trials.describe(&measured.reading));
-    let onnx = if network.is_trainable() {
-        format!(" {EXPORT_AS_ONNX}")
-    } else {
-        String::new()
-    };
+    let onnx = trials
+        .otherwise()
+        .map_or_else(String::new, |otherwise| format!(" {otherwise}"));
     format!(
         "{download}To import it with {offered}, use --accept. If you know what it was trained with, name it with {options}.{onnx}"
     )

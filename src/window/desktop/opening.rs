@@ -1,12 +1,11 @@
-//! Opening files from outside the window: a model is used for drawing, those of other programs are
-//! imported, ink and images come onto the canvas.
+//! Opening files from outside the window: a model is used for drawing, all others are treated as if
+//! they were dropped on it.
 
 use std::path::{Path, PathBuf};
 
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::problem::Message;
 use crate::records::ModelRef;
-use crate::window::models::is_named_like_weights;
 use crate::window::{Action, App, Ctx, Draw, DrawAction, Dropped, Severity};
 
 impl App {
@@ -18,10 +17,8 @@ impl App {
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::Draw(DrawAction::DrawWith(ModelRef::File(model))));
-            } else if is_named_like_weights(&file) {
-                self.ctx.import(file);
             } else {
-                self.ctx.open_on_canvas(file);
+                self.apply(Action::Drop(vec![file]));
             }
         }
     }

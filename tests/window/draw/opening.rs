@@ -243,10 +243,12 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
 }
 
 #[test]
-fn a_folder_that_is_dropped_becomes_the_data() {
-    let (mut app, engine) = app();
-    let folder = engine.home.path().to_owned();
-    app.apply(Action::Drop(vec![folder.clone()]));
-    let data = app.ctx.config.data.to_string();
-    assert_eq!(data, folder.display().to_string());
+fn a_folder_that_is_dropped_or_opened_becomes_the_data() {
+    for action in [Action::Drop, Action::Open] {
+        let (mut app, engine) = app();
+        let folder = engine.home.path().to_owned();
+        app.apply(action(vec![folder.clone()]));
+        let data = app.ctx.config.data.to_string();
+        assert_eq!(data, folder.display().to_string());
+    }
 }

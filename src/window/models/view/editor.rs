@@ -178,6 +178,10 @@ pub fn import_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add(style::secondary_button(&label))
                 .pushes(actions, || ModelsAction::ImportAs(spec));
         }
+        if let Some(otherwise) = question.trials.otherwise() {
+            ui.add_space(style::GAP);
+            style::note(ui, otherwise);
+        }
         ui.add_space(style::GAP);
         ui.add(style::secondary_button("Cancel")).clicked()
     });
