@@ -148,7 +148,7 @@ impl Explain for DataError {
             Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
             Self::Malformed { .. } => "Download or create the file again, or choose another data set.",
             Self::TooLarge { .. } => "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
-            Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",
+            Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then the pixels of a square image; or file and label), or an ink file with labels.",
             Self::NoDrawings { .. } => "In Draw, draw a digit and press Enter if it was recognised correctly, or type the digit that it is.",
             Self::DifferentClasses { .. } => "Choose one of them, or data sets of the same things.",
             Self::MissingDigits { .. } => "Draw it too, or add other digits: mine+builtin, or mine+mnist.",

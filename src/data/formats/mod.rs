@@ -124,7 +124,7 @@ pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
     }
     Err(no_data(
         path,
-        "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor Parquet files nor images",
+        "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor arrays (x_train.npy, y_train.npy) nor Parquet files nor images",
     ))
 }
 

@@ -20,8 +20,8 @@ use super::idx_set::of_classes;
 use super::pixel_table::LABEL;
 use super::pixels::{Originals, Pixels, Shape};
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, damaged, divided,
-    file_name, malformed, open_plain, too_large,
+    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, as_data_error, boxed, damaged,
+    divided, file_name, malformed, open_plain, too_large,
 };
 use crate::data::{DataSet, Split};
 use crate::ink::{Framing, PIXELS, read_set_image};
@@ -34,8 +34,6 @@ use crate::system::input_file::budget;
 const IMAGE: [&str; 3] = ["image", "img", "bytes"];
 /// How the column begins in which pandas keeps the numbers of rows.
 const PANDAS_INDEX: &str = "__index_level_";
-/// How the names of files for validation and for test begin; all others are for training.
-const PARTS: [&[&str]; 2] = [&["val"], &["test"]];
 /// Where the schema has what Hugging Face's `datasets` knows of the columns.
 const FEATURES: &str = "huggingface";
 /// Folders that the files may be in, besides the chosen one: Hugging Face's repositories have them.
@@ -64,11 +62,14 @@ pub fn in_folder(folder: &Path) -> Recognized {
         let [mut train, mut validation, mut test] = [const { Vec::new() }; 3];
         for path in files {
             let name = file_name(&path).to_lowercase();
-            let is_for = |part: &[&str]| part.iter().any(|word| name.starts_with(word));
+            let is_for = |part: &[&str]| {
+                let mut words = name.split(|letter: char| !letter.is_ascii_alphabetic());
+                words.any(|word| part.contains(&word))
+            };
             match PARTS.map(is_for) {
-                [true, _] => validation.push(path),
-                [_, true] => test.push(path),
-                [false, false] => train.push(path),
+                [_, true, _] => validation.push(path),
+                [_, _, true] => test.push(path),
+                _ => train.push(path),
             }
         }
         // Any part alone is the whole.
@@ -379,6 +380,9 @@ impl<'p> LabelledFile<'p> {
                         if files.is_empty() {
                             break;
                         }
+                        if images.len() + files.len() > rows {
+                            return Err(uneven());
+                        }
                         self.decode(&files, framing, originals, &mut images)?;
                     }
                 }
@@ -397,6 +401,9 @@ impl<'p> LabelledFile<'p> {
                         if count == 0 {
                             break;
                         }
+                        if images.len() + count > rows {
+                            return Err(uneven());
+                        }
                         for row in 0..count {
                             let image: Vec<f32> =
                                 numbers.iter().map(|column| column[row] as f32).collect();
@@ -413,9 +420,6 @@ impl<'p> LabelledFile<'p> {
                         }
                     }
                 }
-            }
-            if images.len() > rows {
-                return Err(uneven());
             }
         }
         if images.len() == rows {

@@ -34,6 +34,8 @@ pub struct Layout {
     /// The column that counts the rows is passed over.
     has_index: bool,
     pub label: Option<usize>,
+    /// Nobody named the column of labels, and it may be one of pixels.
+    is_doubtful: bool,
     shape: Shape,
     /// What people should know of it.
     notes: Vec<String>,
@@ -97,6 +99,9 @@ impl Layout {
             has_header,
             columns,
             has_index,
+            is_doubtful: named.is_none()
+                && label == Some(rest.start)
+                && is_background(body, rest.start),
             label,
             shape,
             notes,
@@ -214,6 +219,13 @@ impl PixelTable {
         if table.labels.is_empty() {
             return Err(malformed(path, "it contains no rows"));
         }
+        if layout.is_doubtful && table.labels.windows(2).all(|pair| pair[0] == pair[1]) {
+            return Err(refused(
+                path,
+                "all numbers in its first column are the same, and no column is called label",
+                "Give each column a name in a first line, and the column of labels the name label.",
+            ));
+        }
         Ok(table)
     }
 }
@@ -291,7 +303,10 @@ fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
     let words = columns.clone().filter(|&column| !is_number(first, column));
     let below = |column: usize| second.is_some_and(|second| is_number(second, column));
     words.clone().count() * 2 > first.len()
-        || words.clone().any(below)
+        || words.clone().any(|column| {
+            // A cell that is empty is a number that is missing, except the name of an index.
+            below(column) && (column == 0 || first.get(column).is_some_and(|cell| !cell.is_empty()))
+        })
         || first.len() > 2
             && columns
                 .clone()
@@ -342,11 +357,15 @@ fn label(path: &Path, line: u64, record: &ByteRecord, column: usize) -> Result<S
     }
     match text.parse::<f64>() {
         Err(_) => Ok(text),
-        Ok(number) if number.fract() == 0.0 && (0.0..=f64::from(MAX_LABEL)).contains(&number) => {
-            Ok(number.to_string())
-        }
-        Ok(_) => Err(not_a_label(path, line, &text)),
+        Ok(_) => whole_label(&text).ok_or_else(|| not_a_label(path, line, &text)),
     }
+}
+
+/// A label that is a number, without what follows the point.
+pub fn whole_label(text: &str) -> Option<String> {
+    let number: f64 = text.parse().ok()?;
+    let is_label = number.fract() == 0.0 && (0.0..=f64::from(MAX_LABEL)).contains(&number);
+    is_label.then(|| number.to_string())
 }
 
 fn not_a_label(path: &Path, line: u64, label: &str) -> DataError {

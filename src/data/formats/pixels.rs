@@ -149,7 +149,11 @@ impl White {
     fn of(largest: f32) -> Self {
         [Self::One, Self::Sixteen]
             .into_iter()
-            .find(|white| largest <= white.value())
+            .find(|white| match white {
+                // Images that were resized may exceed white a little.
+                Self::One => largest <= 1.1,
+                _ => largest <= white.value(),
+            })
             .unwrap_or(Self::Byte)
     }
 }

@@ -8,7 +8,7 @@ use csv::ByteRecord;
 
 use super::foreign::refused;
 use super::idx_set::{emnists, named_classes};
-use super::pixel_table::{LABEL, Layout, PixelTable};
+use super::pixel_table::{LABEL, Layout, PixelTable, whole_label};
 use super::pixels::{Originals, Pixels};
 use super::rows::Rows;
 use super::{
@@ -385,8 +385,9 @@ impl PathTable {
         if label.is_empty() {
             return Err(malformed(path, format!("line {line} has no label")));
         }
+        let label = whole_label(&label).unwrap_or_else(|| visible::one_line(&label));
         let number = labels
-            .number(&visible::one_line(&label))
+            .number(&label)
             .map_err(|error| malformed(path, format!("line {line}: {error}")))?;
         // Tables are made on Windows, too.
         let file = field(self.file).replace('\\', "/");

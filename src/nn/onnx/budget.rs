@@ -5,6 +5,8 @@ use super::operators::Operator;
 
 /// The most numbers that all operators may give for one image: 128 MiB of them.
 const MAX_VALUES: usize = 32 << 20;
+/// The most dimensions of a value.
+const MAX_DIMENSIONS: usize = 16;
 /// The most multiplications for one image: some seconds of them.
 const MAX_MULTIPLICATIONS: usize = 4 << 30;
 
@@ -39,6 +41,16 @@ impl Budget {
                 operator.op_type
             )
         };
+        if shapes
+            .iter()
+            .flatten()
+            .any(|shape| shape.len() > MAX_DIMENSIONS)
+        {
+            return Err(format!(
+                "its operator {} has an input with more than {MAX_DIMENSIONS} dimensions",
+                operator.op_type
+            ));
+        }
         let (values, multiplications) = operator.cost(shapes, integers).ok_or_else(unknown)?;
         let left = self
             .values
@@ -70,8 +82,14 @@ impl Operator<'_> {
         let size = |index: usize| Some(product(shape(index)?));
         // Negative ones take away, or are refused.
         let lengths = |index: usize| -> Option<Vec<usize>> {
-            let lengths = integers(index)?.into_iter();
-            Some(lengths.map(|it| usize::try_from(it).unwrap_or(0)).collect())
+            // Padding has two for each dimension.
+            let lengths = integers(index).filter(|it| it.len() <= 2 * MAX_DIMENSIONS)?;
+            Some(
+                lengths
+                    .into_iter()
+                    .map(|it| usize::try_from(it).unwrap_or(0))
+                    .collect(),
+            )
         };
         let same = |outputs: usize| (outputs, outputs);
         Some(match self.op_type {
@@ -104,9 +122,7 @@ impl Operator<'_> {
                     return None;
                 };
                 let recurrent = *shape(2)?.last()?;
-                let computed = [steps.saturating_add(2), images, directions, gates]
-                    .into_iter()
-                    .fold(1, usize::saturating_mul);
+                let computed = product(&[steps.saturating_add(2), images, directions, gates]);
                 (
                     computed,
                     computed.saturating_mul(inputs.saturating_add(recurrent)),
@@ -153,8 +169,9 @@ impl Operator<'_> {
                 let shapes = (0..self.inputs.len())
                     .map(shape)
                     .collect::<Option<Vec<_>>>()?;
+                let inputs = shapes.len();
                 let outputs = broadcast(shapes);
-                (outputs, outputs)
+                (outputs, outputs.saturating_mul(inputs))
             }
             _ => (size(0)?, size(0)?),
         })
@@ -187,8 +204,11 @@ impl Operator<'_> {
     }
 }
 
+/// Lengths of 0 count as 1: a reduction makes numbers of an axis without any.
 fn product(lengths: &[usize]) -> usize {
-    lengths.iter().copied().fold(1, usize::saturating_mul)
+    lengths.iter().fold(1_usize, |product, length| {
+        product.saturating_mul((*length).max(1))
+    })
 }
 
 /// The size of what these shapes are broadcast to.

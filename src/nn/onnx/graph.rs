@@ -125,8 +125,11 @@ impl OnnxGraph {
             .to_device(&Device::Cpu)?
             .flatten_all()?
             .to_vec1::<f32>()?;
+        // A thread that waits for the library would begin other images, each with its own memory.
+        let at_once = (values.len() / PIXELS).div_ceil(rayon::current_num_threads());
         let logits = values
             .par_chunks_exact(PIXELS)
+            .with_min_len(at_once.max(1))
             .map(|image| self.logits_of(image).map_err(candle_core::Error::msg))
             .collect::<candle_core::Result<Vec<_>>>()?;
         Tensor::from_vec(

@@ -1,11 +1,12 @@
-//! Opening files from outside the window: a model is used for drawing, all others are treated as if
-//! they were dropped on it.
+//! Opening files from outside the window: a model is used for drawing, those of other programs are
+//! imported, data is chosen to train on, ink and images come onto the canvas.
 
 use std::path::{Path, PathBuf};
 
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::problem::Message;
 use crate::records::ModelRef;
+use crate::window::models::is_named_like_weights;
 use crate::window::{Action, App, Ctx, Draw, DrawAction, Dropped, Severity};
 
 impl App {
@@ -17,8 +18,12 @@ impl App {
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::Draw(DrawAction::DrawWith(ModelRef::File(model))));
-            } else {
+            } else if is_named_like_weights(&file) {
+                self.ctx.import(file);
+            } else if Dropped::of(&file) == Dropped::Data {
                 self.apply(Action::Drop(vec![file]));
+            } else {
+                self.ctx.open_on_canvas(file);
             }
         }
     }

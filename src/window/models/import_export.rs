@@ -301,6 +301,17 @@ pub enum Dropped {
 /// What the names of models that can be imported end in.
 const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
 
+/// Whether a file's name is that of a model to import: one of the usual endings, or that of an
+/// index of several files.
+pub fn is_named_like_weights(path: &Path) -> bool {
+    is_index(path)
+        || path.extension().is_some_and(|ending| {
+            WEIGHT_ENDINGS
+                .iter()
+                .any(|weights| ending.eq_ignore_ascii_case(weights))
+        })
+}
+
 impl Dropped {
     /// By its name, and whether it is a folder.
     pub fn of(path: &Path) -> Self {

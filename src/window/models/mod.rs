@@ -19,6 +19,7 @@ pub mod view;
 
 pub use changes::{Change, Changes};
 pub use comparison::ComparisonView;
+pub(super) use import_export::is_named_like_weights;
 pub use import_export::{Dropped, ExportView, ImportQuestion, InTheWay};
 pub use thumbnails::Thumbnail;
 
