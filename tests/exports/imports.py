@@ -365,7 +365,7 @@ def make_files(train, test):
 
     pixels = test[0].reshape(len(test[0]), -1) / 255
     regression = LogisticRegression(max_iter=20).fit(pixels[:500], test[1][:500])
-    joblib.dump(regression, file("scikit-learn", "regression.joblib", Refused("pickle")))
+    joblib.dump(regression, file("scikit-learn", "regression.joblib", Refused("a model of scikit-learn")))
     path = file("skl2onnx", "regression.onnx", Refused("the operator ai.onnx.ml.LinearClassifier, which Inkling does not support"))
     Path(path).write_bytes(to_onnx(regression, pixels[:1].astype(np.float32)).SerializeToString())
     return cases
