@@ -7,7 +7,7 @@ use clap_complete::{Shell, generate};
 
 use super::failure::Failure;
 use super::output::Output;
-use crate::run_config::{DataSource, NamedSet};
+use crate::run_config::data_set_names;
 use crate::runs::{LATEST, Store};
 use crate::system::paths::Paths;
 use crate::text::format::joined;
@@ -59,10 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .chain(titles)
                 .try_for_each(|name| output.script(name))
         }
-        (Some(Names::Data), _) => [DataSource::Builtin, DataSource::Mine]
-            .into_iter()
-            .chain(NamedSet::ALL.into_iter().map(DataSource::Named))
-            .try_for_each(|set| output.script(&set.name())),
+        (Some(Names::Data), _) => data_set_names().try_for_each(|name| output.script(name)),
         (None, Some(shell)) => output.script(script(shell).trim_end()),
         (None, None) => Ok(()),
     }

@@ -348,7 +348,8 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
     Ok(fitted_temperature(&measured, &digits))
 }
 
-/// How sure a network may be that does not recognize digits, they do not tell.
+/// The temperature that fits these digits; `None` for a network that does not recognize them, of
+/// which they say nothing.
 fn fitted_temperature(measured: &Measurement, digits: &Split) -> Option<f32> {
     let recognizes = measured.evaluation.accuracy >= MIN_ACCURACY;
     recognizes.then(|| measured.calibration(&digits.labels).temperature)

@@ -39,12 +39,12 @@ impl StarterCheck {
     /// few.
     pub fn of(set: &DataSet, progress: &mut dyn Progress) -> Result<Option<Self>, Problem> {
         let count = set.train.len();
-        let Some(starter) = Classifier::load(&ModelRef::Starter)? else {
-            return Ok(None);
-        };
         if !set.classes.are_digits() || count < ENOUGH {
             return Ok(None);
         }
+        let Some(starter) = Classifier::load(&ModelRef::Starter)? else {
+            return Ok(None);
+        };
         let indices: Vec<u32> = (0..count as u32).step_by(count.div_ceil(IMAGES)).collect();
         let mut some = Split::default();
         gather_batch(&set.train, &indices, &mut some);

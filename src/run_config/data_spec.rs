@@ -84,16 +84,12 @@ impl FromStr for NamedSet {
     }
 }
 
-/// What a data set can be called.
-const NAMES: [&str; 7] = [
-    BUILTIN,
-    MINE,
-    NamedSet::Mnist.name(),
-    NamedSet::FashionMnist.name(),
-    NamedSet::Kmnist.name(),
-    NamedSet::EmnistDigits.name(),
-    NamedSet::EmnistLetters.name(),
-];
+/// The names that a data set can have.
+pub fn data_set_names() -> impl Iterator<Item = &'static str> {
+    let sets = NamedSet::ALL.into_iter().map(NamedSet::name);
+    [BUILTIN, MINE].into_iter().chain(sets)
+}
+
 /// Letters that may be wrong, missing or too many in a name for it to be meant.
 const WRONG_LETTERS: usize = 2;
 
@@ -104,18 +100,16 @@ pub fn similar_names(text: &str) -> Vec<&'static str> {
     if !is_bare(text) || written.len() <= WRONG_LETTERS {
         return Vec::new();
     }
-    let begun: Vec<_> = NAMES
-        .into_iter()
+    let begun: Vec<_> = data_set_names()
         .filter(|name| letters(name).starts_with(&written))
         .collect();
     if !begun.is_empty() {
         return begun;
     }
     let wrong = |name: &str| distance(&letters(name), &written);
-    let fewest = NAMES.into_iter().map(wrong).min();
+    let fewest = data_set_names().map(wrong).min();
     let fewest = fewest.filter(|fewest| *fewest <= WRONG_LETTERS);
-    NAMES
-        .into_iter()
+    data_set_names()
         .filter(|name| Some(wrong(name)) == fewest)
         .collect()
 }
@@ -206,8 +200,7 @@ impl DataSource {
     /// `FashionMNIST`.
     fn typed(text: &str) -> Self {
         match Self::parse(text) {
-            Self::Path(path) if !path.exists() => NAMES
-                .into_iter()
+            Self::Path(path) if !path.exists() => data_set_names()
                 .find(|name| is_bare(text) && letters(name) == letters(text))
                 .map_or(Self::Path(path), Self::parse),
             source => source,

@@ -21,7 +21,7 @@ pub use choices::{
     UnknownChoice, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
-pub use data_spec::{DataSource, DataSpec, NamedSet, similar_names};
+pub use data_spec::{DataSource, DataSpec, NamedSet, data_set_names, similar_names};
 pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
 pub use network::{CnnLayer, CnnLayers, MAX_WIDTH, Network, NotCnnLayers, NotWidths, Widths};
 pub use presets::{Chosen, Repetition};
