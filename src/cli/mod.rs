@@ -24,6 +24,7 @@ mod man;
 mod output;
 mod predict;
 mod profile;
+mod reference;
 mod runs;
 mod schema;
 mod serve;
@@ -37,6 +38,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+pub use reference::command_line_page;
 pub use settings::{Settings, train_command};
 
 use crate::engine::ReceivedFolder;
