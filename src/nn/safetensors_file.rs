@@ -89,7 +89,7 @@ impl<'a> SafetensorsFile<'a> {
     /// SHA-256 over the metadata but the digest itself, sorted by key, and all tensors, sorted by
     /// name, in hexadecimal: of an entry, its key and its text; of a tensor, its name, number
     /// format, shape and bytes. Before each of these stands its length, as a 64-bit little-endian
-    /// number; `docs/data-and-formats.md` describes it for other programs.
+    /// number; `docs/file-formats.md` describes it for other programs.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
         let mut add = |bytes: &[u8]| {

@@ -328,8 +328,8 @@ const INTRODUCTION: &str = "# Settings of a run
 
 Each setting has one name: as an option of `inkling train`, `find-lr`, `find-batch-size` and `profile` (`--batch-size 64`), \
 as the key of a run's `config` in JSON (`batch_size`; the network is `model` there), in a sweep (`--set batch-size=32,64`) \
-and in the window. The defaults are those of the preset `balanced`; [training.md](training.md) has the other presets, and says more \
-about networks and some of the settings.
+and in the window. The defaults are those of the preset `balanced`. [Training](training.md) has the other presets and more about some settings, \
+and [Networks](networks.md) describes the architectures.
 
 This page is made from the table in `src/run_config/settings.rs`, by `INKLING_WRITE_DOCS=1 cargo test settings_page`.
 ";

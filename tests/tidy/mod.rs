@@ -1,8 +1,9 @@
 //! The directions that the map in `ARCHITECTURE.md` claims, read off the sources: which module may
 //! depend on which, and which on candle and egui.
 
+mod guarantees;
+mod links;
 mod pictures;
-mod promises;
 mod sources;
 
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! The pictures in the repository are those that the README shows: any other would grow old unseen.
+//! The pictures in the repository are those that the README and the guide show: any other would grow
+//! old unseen.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,10 +22,14 @@ fn pictures(folder: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_readme_shows_every_picture() {
-    let readme = include_str!("../../README.md");
-    let shown = readme
+fn the_readme_and_the_guide_show_every_picture() {
+    let documents = concat!(
+        include_str!("../../README.md"),
+        include_str!("../../docs/guide.md")
+    );
+    let shown = documents
         .split(['(', ')'])
+        .map(|text| text.trim_start_matches("../"))
         .filter(|text| text.starts_with(FOLDER))
         .map(str::to_owned)
         .collect();

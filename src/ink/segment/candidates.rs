@@ -1,7 +1,7 @@
 //! Which pieces may be a digit together, and how plausible that is by their shape alone.
 //!
 //! The numbers here were chosen by strings of real people's digits;
-//! [figures](../../../docs/figures.md) has what they give.
+//! [experiments](../../../docs/experiments.md) has what they give.
 
 use std::ops::Range;
 
