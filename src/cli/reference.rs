@@ -156,8 +156,9 @@ fn row(page: &mut String, argument: &Arg) {
 }
 
 fn table(page: &mut String, rows: &[(&str, &str)]) {
+    let cell = |text: &str| text.replace('|', r"\|");
     for (name, about) in rows {
-        let _ = writeln!(page, "| `{name}` | {} |", about.replace('|', r"\|"));
+        let _ = writeln!(page, "| `{}` | {} |", cell(name), cell(about));
     }
 }
 
