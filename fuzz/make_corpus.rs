@@ -334,7 +334,7 @@ fn checkpoint_file(checkpoint: &Checkpoint) -> Vec<u8> {
     let whole = rmp_serde::to_vec_named(&whole).expect("a checkpoint");
     let header = [
         &b"INKCKPT\n"[..],
-        &2_u32.to_le_bytes(),
+        &1_u32.to_le_bytes(),
         &(card.len() as u32).to_le_bytes(),
     ]
     .concat();

@@ -47,7 +47,7 @@ use inkling::run_config::{
 use inkling::runs::RunEntry;
 use inkling::system::paths::Paths;
 use inkling::window::{
-    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Wake,
+    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad,
 };
 
 use crate::fake_executor::FakeExecutor;
@@ -232,7 +232,7 @@ impl Desktop for FakeDesktop {
     }
 
     /// Whoever is notified goes for it.
-    fn notify(&self, message: &Message, chosen: Wake) {
+    fn notify(&self, message: &Message, chosen: Arc<dyn Fn() + Send + Sync>) {
         self.shown.lock().unwrap().push(message.clone());
         chosen();
     }
@@ -353,7 +353,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         paths,
         host: EngineHost::Thread,
         connect: Box::new(move |_host, settings, wake| {
-            let (handle, side) = EngineHandle::pair(move || wake());
+            let (handle, side) = EngineHandle::pair(move |urgency| wake(urgency));
             side.events.send(Event::ModelInUse(starter()));
             asked_for.borrow_mut().push(Some(side));
             started.borrow_mut().push(settings);
@@ -404,7 +404,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         }),
         dialogs: Box::new(dialogs),
         desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
-        wake: Arc::new(|| {}),
+        wake: Arc::new(|_| {}),
     };
     let mut app = App::new(settings, None, deps);
     let mut engine = FakeEngine {

@@ -59,7 +59,7 @@ impl Engine {
     pub fn start_on(host: EngineHost, settings: EngineSettings) -> Self {
         // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::start(host, settings, move || {
+        let handle = EngineHandle::start(host, settings, move |_| {
             let _ = wake.try_send(());
         });
         Self { handle, woken }

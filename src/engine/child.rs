@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::handle::{EngineHandle, EngineSettings, EngineSide, EventSink};
 use super::wire::{self, Handshake};
-use crate::protocol::{Command, EngineExit, Event};
+use crate::protocol::{Command, EngineExit, Event, Urgency};
 use crate::system::process::{ChildProcess, ignoring_ctrl_c};
 use crate::system::threads;
 
@@ -36,7 +36,7 @@ impl EngineHandle {
         program: Program,
         settings: EngineSettings,
         patience: Duration,
-        wake: impl Fn() + Send + Sync + 'static,
+        wake: impl Fn(Urgency) + Send + Sync + 'static,
     ) -> Self {
         let (handle, EngineSide { commands, events }) = Self::pair(wake);
         let (not_spawned, not_opened) = (events.fork(), events.fork());

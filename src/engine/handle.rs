@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host::{Devices, ThisMachine};
 use super::supervisor::{supervise, work};
-use crate::protocol::{Command, EngineExit, Event};
+use crate::protocol::{Command, EngineExit, Event, Urgency};
 use crate::records::{JobId, StepPoint, Telemetry};
 use crate::run_config::WeightFormat;
 use crate::runs::CheckpointThread;
@@ -99,7 +99,7 @@ pub struct EngineSide {
 impl EngineHandle {
     /// Starts an engine on a thread of its own; where there can be none, [`Event::EngineExited`]
     /// says so. `wake` is called after each event, from that thread.
-    pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn spawn(settings: EngineSettings, wake: impl Fn(Urgency) + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
         let not_started = side.events.fork();
         // Here, where threads begin with the usual priority.
@@ -115,7 +115,7 @@ impl EngineHandle {
         handle
     }
 
-    pub fn pair(wake: impl Fn() + Send + Sync + 'static) -> (Self, EngineSide) {
+    pub fn pair(wake: impl Fn(Urgency) + Send + Sync + 'static) -> (Self, EngineSide) {
         let (command_sender, commands) = channel();
         let (event_sender, events) = channel();
         let handle = Self {
@@ -198,13 +198,13 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Sends events to the caller.
 pub struct EventSink {
     sender: Sender<Event>,
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Arc<dyn Fn(Urgency) + Send + Sync>,
     last_telemetry: Option<Instant>,
     waiting: Vec<StepPoint>,
 }
 
 impl EventSink {
-    pub(super) fn new(sender: Sender<Event>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(super) fn new(sender: Sender<Event>, wake: impl Fn(Urgency) + Send + Sync + 'static) -> Self {
         Self {
             sender,
             wake: Arc::new(wake),
@@ -224,9 +224,10 @@ impl EventSink {
     }
 
     pub fn send(&self, event: Event) {
+        let urgency = event.urgency();
         // A caller that is gone wants no events; the engine learns of it from its commands.
         if self.sender.send(event).is_ok() {
-            (self.wake)();
+            (self.wake)(urgency);
         }
     }
 

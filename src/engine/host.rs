@@ -11,6 +11,7 @@ use crate::hardware::device_support;
 use crate::infer::{Classifier, Classify};
 use crate::nn::DeviceContext;
 use crate::problem::Problem;
+use crate::protocol::Urgency;
 use crate::run_config::{ConfigProblem, DeviceChoice};
 use crate::system::process;
 
@@ -58,7 +59,7 @@ impl EngineHandle {
     pub fn start(
         host: EngineHost,
         settings: EngineSettings,
-        wake: impl Fn() + Send + Sync + 'static,
+        wake: impl Fn(Urgency) + Send + Sync + 'static,
     ) -> Self {
         match host {
             EngineHost::Thread => Self::spawn(settings, wake),

@@ -109,7 +109,7 @@ pub fn serve(
     let output = Arc::new(Mutex::new(output));
     let EngineHandle {
         commands, events, ..
-    } = EngineHandle::spawn(settings, || {});
+    } = EngineHandle::spawn(settings, |_| {});
     interrupter.0.get_or_init(|| commands.clone());
     // Dropped with this function: the folders of its runs go with it.
     let bundles = Arc::new(Mutex::new(bundles));

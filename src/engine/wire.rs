@@ -1,13 +1,12 @@
 //! Commands and events over a pipe: a handshake from each side, then frames of a little-endian u32
 //! length and as many bytes of `MessagePack`.
-//!
-//! `MessagePack` with named fields: it carries every float as it is, the infinite ones too, and
-//! every kind of enum.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::system::messagepack;
 
 /// Raised whenever commands, events or settings change.
 const PROTOCOL: u32 = 1;
@@ -54,8 +53,7 @@ pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
 
 pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; 4];
-    rmp_serde::encode::write_named(&mut frame, message)
-        .map_err(|error| garbled(error.to_string()))?;
+    messagepack::write(&mut frame, message).map_err(|error| garbled(error.to_string()))?;
     let len = frame.len() - 4;
     if len > MAX_FRAME {
         return Err(garbled(format!("a message of {len} bytes")));
@@ -84,9 +82,7 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> 
     if from.take(len as u64).read_to_end(&mut frame)? < len {
         return Err(ErrorKind::UnexpectedEof.into());
     }
-    rmp_serde::from_slice(&frame)
-        .map(Some)
-        .map_err(|error| garbled(error.to_string()))
+    messagepack::read(&mut &*frame).map(Some).map_err(garbled)
 }
 
 fn garbled(reason: String) -> io::Error {

@@ -318,3 +318,28 @@ pub enum Event {
     /// The engine's process exited without being asked to; nothing comes after this.
     EngineExited(EngineExit),
 }
+
+/// How soon somebody who watches wants to see an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// At once.
+    Now,
+    /// Together with what comes next: it only tells how far a job is.
+    Soon,
+}
+
+impl Event {
+    /// How soon it is worth a new frame.
+    pub const fn urgency(&self) -> Urgency {
+        match self {
+            Self::Job {
+                event: JobEvent::Progress(_),
+                ..
+            }
+            | Self::DataImages { .. }
+            | Self::Steps { .. }
+            | Self::Learning { .. } => Urgency::Soon,
+            _ => Urgency::Now,
+        }
+    }
+}

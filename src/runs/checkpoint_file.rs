@@ -8,10 +8,10 @@
 
 use std::io::{self, Read, Write};
 
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::run_config::MAX_PARAMETERS;
+use crate::system::messagepack;
 use crate::train::{Checkpoint, CheckpointCard};
 
 const MAGIC: [u8; 8] = *b"INKCKPT\n";
@@ -29,16 +29,15 @@ const DAMAGED: &str = "it is damaged: its checksum is wrong";
 /// Writes a checkpoint, piece by piece: as a whole in memory it would take as much as the run.
 pub fn write(to: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<()> {
     let mut to = Hashed::new(to);
-    let card = rmp_serde::to_vec_named(&checkpoint.card).map_err(io::Error::other)?;
+    let mut card = Vec::new();
+    messagepack::write(&mut card, &checkpoint.card).map_err(io::Error::other)?;
     to.write_all(&MAGIC)?;
     to.write_all(&VERSION.to_le_bytes())?;
     to.write_all(&(card.len() as u32).to_le_bytes())?;
     to.write_all(&card)?;
     let digest = to.digest();
     to.write_all(&digest)?;
-    checkpoint
-        .serialize(&mut rmp_serde::Serializer::new(&mut to).with_struct_map())
-        .map_err(in_systems_words)?;
+    messagepack::write(&mut to, checkpoint).map_err(in_systems_words)?;
     let digest = to.digest();
     to.write_all(&digest)
 }
@@ -53,7 +52,7 @@ pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
     let mut bytes = Hashed::new(bytes.take(MAX_BYTES));
     read_hashed_card(&mut bytes)?;
     let checkpoint =
-        rmp_serde::from_read(&mut bytes).map_err(|error| format!("it is damaged ({error})"))?;
+        messagepack::read(&mut bytes).map_err(|error| format!("it is damaged ({error})"))?;
     bytes.check_digest()?;
     match bytes.inner.read(&mut [0]) {
         Ok(0) => Ok(checkpoint),
@@ -97,7 +96,7 @@ fn read_hashed_card(bytes: &mut Hashed<impl Read>) -> Result<CheckpointCard, Str
         return Err("it ends in the middle of its description".to_owned());
     }
     bytes.check_digest()?;
-    rmp_serde::from_slice(&card).map_err(|error| format!("its description is invalid ({error})"))
+    messagepack::read(&mut &*card).map_err(|error| format!("its description is invalid ({error})"))
 }
 
 /// A file, and the SHA-256 of what was read from it or written to it.

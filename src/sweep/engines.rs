@@ -326,7 +326,7 @@ impl Slot {
         let host = self.host.clone().unwrap_or_default().for_device(device);
         let engine = self.engine.get_or_insert_with(|| {
             let wake = wake.clone();
-            EngineHandle::start(host, settings.clone(), move || {
+            EngineHandle::start(host, settings.clone(), move |_| {
                 let _ = wake.try_send(());
             })
         });

@@ -9,6 +9,7 @@ mod error;
 pub mod files;
 pub mod input_file;
 pub mod log;
+pub mod messagepack;
 pub mod paths;
 pub mod process;
 pub mod sha256;

@@ -6,10 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use super::state::App;
+use crate::protocol::Urgency;
 use crate::system::threads;
 
 /// Called from other threads when there is something new to process.
-pub type Wake = Arc<dyn Fn() + Send + Sync>;
+pub type Wake = Arc<dyn Fn(Urgency) + Send + Sync>;
 
 /// What becomes of a task's result.
 pub type Then = Box<dyn FnOnce(&mut App) + Send>;
@@ -90,7 +91,7 @@ impl BackgroundTasks {
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
         move |then| {
             if sender.send(then).is_ok() {
-                wake();
+                wake(Urgency::Now);
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::engine::{
     EngineHandle, EngineHost, delete_received_on, hardware_on, received_on, self_test_on,
 };
 use crate::hardware::{Meter, probe_in_subprocess};
+use crate::protocol::Urgency;
 use crate::self_test::check_in_subprocess;
 use crate::sweep::EngineExecutor;
 use crate::system::paths::Paths;
@@ -32,6 +33,10 @@ const INITIAL_SIZE: [f32; 2] = [1280.0, 800.0];
 
 /// How long the window may take to close after the system asked this process to end.
 const END_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long progress may wait to be painted while nobody touches the window: without a GPU, each
+/// frame takes the processor away from the training that it shows.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
@@ -82,7 +87,7 @@ pub fn run(
                 sample_load: Arc::new(move |watched| threads::lock(&meter).sample(watched)),
                 host: EngineHost::from_env(),
                 connect: Box::new(|host, settings, wake| {
-                    EngineHandle::start(host, settings, move || wake())
+                    EngineHandle::start(host, settings, move |urgency| wake(urgency))
                 }),
                 executor: Arc::new(|host, settings, at_once| {
                     Box::new(EngineExecutor::of_host(host, settings, at_once))
@@ -97,7 +102,10 @@ pub fn run(
                 delete_received: Arc::new(|host, bundles| Ok(delete_received_on(host, bundles)?)),
                 dialogs: Box::new(SystemDialogs),
                 desktop: Arc::new(SystemDesktop),
-                wake: Arc::new(move || ctx.request_repaint()),
+                wake: Arc::new(move |urgency| match urgency {
+                    Urgency::Now => ctx.request_repaint(),
+                    Urgency::Soon => ctx.request_repaint_after(PROGRESS_INTERVAL),
+                }),
             };
             let mut app = App::new(settings, set_aside, around);
             if !files.is_empty() {

@@ -25,7 +25,7 @@ fn program() -> Program {
 }
 
 fn start(folder: &Path) -> EngineHandle {
-    EngineHandle::child(program(), settings(folder, this_machine()), PATIENT, || {})
+    EngineHandle::child(program(), settings(folder, this_machine()), PATIENT, |_| {})
 }
 
 pub(super) fn config(folder: &Path, epochs: u32) -> RunConfig {
@@ -100,7 +100,7 @@ fn an_engine_that_cannot_be_started_or_is_none_is_called_that() {
             program,
             settings(folder.path(), this_machine()),
             PATIENT,
-            || {},
+            |_| {},
         );
         let loss = until(&handle, lost);
         assert_eq!(handle.recv(), None, "nothing comes after it");
@@ -212,7 +212,7 @@ mod killed {
     fn marked(folder: &Path, patience: Duration) -> EngineHandle {
         let mut program = program();
         program.env("INKLING_HOME", folder);
-        EngineHandle::child(program, settings(folder, this_machine()), patience, || {})
+        EngineHandle::child(program, settings(folder, this_machine()), patience, |_| {})
     }
 
     #[test]

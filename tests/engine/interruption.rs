@@ -76,7 +76,7 @@ impl Home {
 
     /// Trains to the end, from the checkpoint if there is one.
     fn trained(&self, from: Option<PathBuf>) -> RunSummary {
-        let engine = EngineHandle::spawn(self.settings(), || {});
+        let engine = EngineHandle::spawn(self.settings(), |_| {});
         engine.send(train(9, &self.config(), from));
         until(&engine, finished)
     }
@@ -121,11 +121,11 @@ fn is_epoch(event: &Event) -> bool {
 }
 
 fn in_process(settings: EngineSettings) -> EngineHandle {
-    EngineHandle::child(program(), settings, PATIENT, || {})
+    EngineHandle::child(program(), settings, PATIENT, |_| {})
 }
 
 fn in_thread(settings: EngineSettings) -> EngineHandle {
-    EngineHandle::spawn(settings, || {})
+    EngineHandle::spawn(settings, |_| {})
 }
 
 fn program() -> Program {

@@ -33,7 +33,7 @@ pub(super) fn connect(home: &Path, here: &Path) -> EngineHandle {
         there(home),
         &host("gpu-box"),
         settings(here, this_machine()),
-        || {},
+        |_| {},
     )
 }
 
@@ -43,7 +43,7 @@ pub(super) fn host(name: &str) -> RemoteHost {
 
 /// The run of this configuration on this machine.
 fn trained_here(here: &Path, config: &RunConfig) -> RunSummary {
-    let handle = EngineHandle::spawn(settings(here, this_machine()), || {});
+    let handle = EngineHandle::spawn(settings(here, this_machine()), |_| {});
     handle.send(train(1, config, None));
     until(&handle, finished)
 }
@@ -128,7 +128,7 @@ fn a_run_whose_machine_is_lost_is_resumed_on_another_and_ends_with_the_same_weig
         program,
         &host("gpu-box"),
         settings(here.path(), this_machine()),
-        || {},
+        |_| {},
     );
     handle.send(train(1, &config, None));
     // Two epochs are safe here, or a few more where checkpoints are written less often; then the
@@ -311,7 +311,7 @@ fn data_that_is_missing_here_and_programs_that_are_no_engines_are_said() {
         none,
         &host("nowhere"),
         settings(here.path(), this_machine()),
-        || {},
+        |_| {},
     );
     let exit = until(&handle, |event| {
         if let Event::EngineExited(exit) = event {

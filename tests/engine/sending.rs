@@ -102,7 +102,7 @@ fn my_digits_are_sent_nowhere_unless_the_person_has_agreed() {
         there(home.path()),
         &slurm,
         settings(here.path(), this_machine()),
-        || {},
+        |_| {},
     );
     task.send(train(1, &config, None));
     assert_eq!(until(&task, |event| failure(event, 1)), no_consent(SLURM));
@@ -307,7 +307,7 @@ fn no_folder_of_this_machine_is_named_there() {
         .env("INKLING_HOME", home.path());
     let config = config(here.path(), 1);
     let settings = settings(here.path(), this_machine());
-    let handle = EngineHandle::remote(program, &host("gpu-box"), settings, || {});
+    let handle = EngineHandle::remote(program, &host("gpu-box"), settings, |_| {});
     handle.send(train(1, &config, None));
     until(&handle, finished);
     handle.send(Command::Shutdown);

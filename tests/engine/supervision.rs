@@ -9,7 +9,7 @@ use crate::jobs::failure;
 
 #[test]
 fn a_panic_becomes_a_message_and_a_fresh_start() {
-    let (handle, side) = EngineHandle::pair(|| {});
+    let (handle, side) = EngineHandle::pair(|_| {});
     supervise(side, |context| {
         *context.activity = None;
         while let Ok(command) = context.commands.recv() {

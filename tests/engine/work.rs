@@ -57,7 +57,7 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
         ..RunConfig::default()
     };
     let bench = Bench {
-        handle: EngineHandle::spawn(settings, || {}),
+        handle: EngineHandle::spawn(settings, |_| {}),
         config,
         folder,
     };
@@ -337,7 +337,7 @@ fn where_nobody_watches_held_out_images_take_no_time() {
         threads: Some(1),
         ..RunConfig::default()
     };
-    let handle = EngineHandle::spawn(settings, || {});
+    let handle = EngineHandle::spawn(settings, |_| {});
     handle.send(train(1, &config, None));
     loop {
         let event = handle.recv().unwrap();
@@ -636,7 +636,7 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
         ..settings(bench.folder.path(), this_machine())
     };
     let bench = Bench {
-        handle: EngineHandle::spawn(settings, || {}),
+        handle: EngineHandle::spawn(settings, |_| {}),
         ..bench
     };
     bench.start(1);
@@ -691,7 +691,7 @@ fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
     };
     let card = Checkpoints::read_card(&checkpoint).unwrap().card;
     // With a new engine, which has to prepare the data.
-    let later = EngineHandle::spawn(settings(bench.folder.path(), this_machine()), || {});
+    let later = EngineHandle::spawn(settings(bench.folder.path(), this_machine()), |_| {});
     later.send(train(2, &bench.config, Some(checkpoint.clone())));
     later.send(Command::Cancel(JobId(2)));
     let summary = loop {
@@ -771,7 +771,7 @@ fn a_run_that_cannot_be_saved_is_resumed_and_saved_later() {
         };
         std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
         let settings = settings(bench.folder.path(), this_machine());
-        let later = EngineHandle::spawn(settings, || {});
+        let later = EngineHandle::spawn(settings, |_| {});
         later.send(train(2, &bench.config, Some(checkpoint)));
         let summary = loop {
             if let Some(summary) = finished(later.recv().unwrap()) {

@@ -18,7 +18,7 @@ use super::uploads::SentData;
 use crate::engine::child::HANG_TIMEOUT;
 use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, EventSink, no_thread};
 use crate::problem::Problem;
-use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent, Question};
+use crate::protocol::{Command, EngineError, EngineExit, Event, Job, JobEvent, Question, Urgency};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
 use crate::run_config::DataSpec;
 use crate::system::process::ignoring_hangup_and_termination;
@@ -74,7 +74,7 @@ impl EngineHandle {
         program: Program,
         machine: &RemoteHost,
         settings: EngineSettings,
-        wake: impl Fn() + Send + Sync + 'static,
+        wake: impl Fn(Urgency) + Send + Sync + 'static,
     ) -> Self {
         let (handle, EngineSide { commands, events }) = Self::pair(wake);
         let not_started = events.fork();
@@ -87,7 +87,7 @@ impl EngineHandle {
             ignoring_hangup_and_termination(program),
             settings.for_other_machine(),
             HANG_TIMEOUT,
-            || {},
+            |_| {},
         );
         let caller = Caller {
             settings,
@@ -282,7 +282,7 @@ impl Caller {
         if self.here.is_none() {
             let EngineHandle {
                 commands, events, ..
-            } = EngineHandle::spawn(self.settings.clone(), || {});
+            } = EngineHandle::spawn(self.settings.clone(), |_| {});
             if let Err(error) = forward(
                 events,
                 self.to_inbox.clone(),

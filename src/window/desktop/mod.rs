@@ -14,7 +14,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use crate::ink::Image;
 use crate::problem::{Message, Problem};
-use crate::window::{App, Ctx, Draw, Phase, RunView, Severity, Shell, Wake};
+use crate::window::{App, Ctx, Draw, Phase, RunView, Severity, Shell};
 
 pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
 
@@ -26,7 +26,7 @@ pub trait Desktop: Send + Sync {
 
     /// Shows a notification, and calls `chosen` when it is clicked. May return at once or when it
     /// is gone.
-    fn notify(&self, message: &Message, chosen: Wake);
+    fn notify(&self, message: &Message, chosen: Arc<dyn Fn() + Send + Sync>);
 
     /// Shows a folder in the system's file manager.
     fn show_folder(&self, folder: &Path) -> Result<(), Problem>;

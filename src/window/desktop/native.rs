@@ -14,7 +14,7 @@ use notify_rust::Notification;
 use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::problem::{Explain, Message, Problem, sentence};
-use crate::window::{Answer, Choice, Desktop, Dialogs, Wake};
+use crate::window::{Answer, Choice, Desktop, Dialogs};
 
 /// The application's identifier, as the packages register it.
 const IDENTIFIER: &str = "app.inkling.Inkling";
@@ -43,7 +43,7 @@ impl Desktop for SystemDesktop {
         }
     }
 
-    fn notify(&self, message: &Message, chosen: Wake) {
+    fn notify(&self, message: &Message, chosen: Arc<dyn Fn() + Send + Sync>) {
         let mut notification = Notification::new();
         notification
             .appname("Inkling")
