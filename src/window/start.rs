@@ -36,7 +36,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long progress may wait to be painted while nobody touches the window: without a GPU, each
 /// frame takes the processor away from the training that it shows.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(330);
 
 /// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
