@@ -46,9 +46,7 @@ use inkling::run_config::{
 };
 use inkling::runs::RunEntry;
 use inkling::system::paths::Paths;
-use inkling::window::{
-    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad,
-};
+use inkling::window::{Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad};
 
 use crate::fake_executor::FakeExecutor;
 use crate::jobs::{cancelled, done, failed, progress, submitted};

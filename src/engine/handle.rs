@@ -204,7 +204,10 @@ pub struct EventSink {
 }
 
 impl EventSink {
-    pub(super) fn new(sender: Sender<Event>, wake: impl Fn(Urgency) + Send + Sync + 'static) -> Self {
+    pub(super) fn new(
+        sender: Sender<Event>,
+        wake: impl Fn(Urgency) + Send + Sync + 'static,
+    ) -> Self {
         Self {
             sender,
             wake: Arc::new(wake),

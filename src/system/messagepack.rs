@@ -23,6 +23,8 @@ pub fn write(mut to: &mut dyn Write, value: &dyn Serialize) -> Result<(), Error>
 pub fn read<T: DeserializeOwned>(mut from: &mut dyn Read) -> Result<T, String> {
     let mut deserializer = Deserializer::new(&mut from);
     deserializer.set_max_depth(MAX_DEPTH);
-    erased_serde::deserialize(&mut <dyn erased_serde::Deserializer>::erase(&mut deserializer))
-        .map_err(|error| error.to_string())
+    erased_serde::deserialize(&mut <dyn erased_serde::Deserializer>::erase(
+        &mut deserializer,
+    ))
+    .map_err(|error| error.to_string())
 }

@@ -1,5 +1,7 @@
 //! The fully connected layer, `x Wᵀ + b`, optionally with `ReLU`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
@@ -23,6 +25,9 @@ const SHORT: usize = 128;
 const ROWS: usize = 64;
 /// Outputs whose gradients one task takes.
 const OUTPUTS: usize = 16;
+/// The share of numbers other than zero in a gradient above which dense products are faster: of the
+/// networks here, those with 10 % to 15 % are slower with them, those with 25 % to 50 % are faster.
+const DENSE_SHARE: f32 = 0.2;
 
 pub fn linear(
     x: &Tensor,
@@ -107,6 +112,7 @@ impl Linear {
     ) -> Result<()> {
         // ReLU passes a gradient only where its output is above 0.
         let mut live = Scratch::new(gradient.len());
+        let count = AtomicUsize::new(0);
         let chunks = live
             .par_chunks_mut(CHUNK)
             .zip(gradient.par_chunks(CHUNK))
@@ -117,14 +123,17 @@ impl Linear {
                 apply_derivative(Activation::Relu, output, live);
             }
             round(live, self.precision);
+            let in_chunk = vectorized!(live.iter().filter(|value| **value != 0.0).count());
+            count.fetch_add(in_chunk, Ordering::Relaxed);
         });
+        let share = count.into_inner() as f32 / live.len() as f32;
         self.bias.add_to_grad(|bias_gradient| {
             vectorized!(for live in live.chunks_exact(self.outputs) {
                 add_to(bias_gradient, live);
             });
         })?;
         let x = rounded(x, self.precision);
-        if self.relu || self.outputs < SHORT / 4 {
+        if share < DENSE_SHARE || self.outputs < SHORT / 4 {
             self.sparse_backward(&x, weight, &live, x_gradient)
         } else {
             self.dense_backward(&x, weight, &live, x_gradient)

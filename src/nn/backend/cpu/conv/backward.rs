@@ -11,10 +11,10 @@ use super::super::matrix::round;
 use super::super::microkernels::tiles::{PIXELS, Start, Tile};
 use super::super::microkernels::{Buffer, Scratch};
 use super::super::{add_to, vectorized};
-use super::FusedConvolution;
 use super::geometry::{Convolution, FIRST_CACHE};
 use super::kernels::Unpool;
 use super::terms::Terms;
+use super::{FusedConvolution, TASK};
 use crate::profiler::RecordedIterator;
 use crate::run_config::DeviceChoice;
 
@@ -131,32 +131,42 @@ impl FusedConvolution {
     /// for an image of one channel, whose taps are too few to make the rows that a list sums long
     /// enough.
     const fn is_dense(&self, input_gradient: bool) -> bool {
-        let few_zeros = !self.pool && !self.relu && self.convolution.has_mirror();
+        let few_zeros = !self.pool && !self.relu;
         few_zeros || self.convolution.channels == 1 && !input_gradient
     }
 }
 
 impl FusedConvolution {
     /// Writes the gradient of the images as the convolution it is.
-    pub fn mirror(&self, saved: Saved<'_>, x_gradient: &mut [f32]) {
+    fn mirror(&self, saved: Saved<'_>, x_gradient: &mut [f32]) {
         let Self {
             convolution,
             precision,
             ..
         } = *self;
-        let mirrored = Self {
-            convolution: convolution.mirrored(),
+        let of = |convolution| Self {
+            convolution,
             pool: false,
             relu: false,
             precision,
         };
-        mirrored.forward(
-            saved.gradient,
-            &convolution.mirror_weight(saved.weight),
-            None,
-            x_gradient,
-            &mut [],
-        );
+        if convolution.has_mirror() {
+            let weight = convolution.mirror_weight(saved.weight);
+            let mirrored = of(convolution.mirrored());
+            return mirrored.forward(saved.gradient, &weight, None, x_gradient, &mut []);
+        }
+        let phased = of(convolution.phased());
+        let packed = phased.packed(&convolution.phased_weight(saved.weight), None);
+        saved
+            .gradient
+            .par_chunks(self.output_len())
+            .zip(x_gradient.par_chunks_mut(convolution.image_len()))
+            .with_max_len(TASK)
+            .for_each_recorded(|(gradient, x_gradient)| {
+                let mut pixels = Scratch::new(phased.output_len());
+                phased.forward_image(gradient, &packed, &mut pixels, &mut []);
+                convolution.interleave(&pixels, x_gradient);
+            });
     }
 
     /// One group's share of the gradients of weight (as `dense_gradient`) and, where there is one,

@@ -5,7 +5,8 @@
 //! - rows, `[out][kernel row][row, filled up to whole vectors]` (gradients from lists of terms);
 //! - dense, `[kernel row][row][outputs, filled up to whole vectors]` (the weights' gradient from a
 //!   dense output gradient);
-//! - mirrored, `[in, out, size, size]` turned by 180° (the input's gradient as a convolution).
+//! - mirrored, `[in, out, size, size]` turned by 180°, or phased, of a kernel for each phase of a stride
+//!   (the input's gradient as a convolution).
 //!
 //! A row of the kernel is `size · channels` contiguous numbers of the image.
 
@@ -296,5 +297,78 @@ impl Convolution {
             }
         }
         mirrored
+    }
+
+    /// In each direction, pixels of the image that are a stride apart are reached by the same
+    /// weights of the kernel: they are of one phase. Those of other phases are reached by none.
+    const fn phases(&self) -> usize {
+        if self.stride < self.kernel {
+            self.stride
+        } else {
+            self.kernel
+        }
+    }
+
+    /// The convolution that makes the gradient of the image of the result's gradient if it has no
+    /// mirror: the channels of a pixel are those of one pixel of each phase (a sub-pixel
+    /// convolution: Shi et al. 2016).
+    pub const fn phased(&self) -> Self {
+        let kernel = self.kernel.div_ceil(self.stride);
+        Self {
+            height: self.out_height(),
+            width: self.out_width(),
+            channels: self.outputs,
+            outputs: self.phases() * self.phases() * self.channels,
+            kernel,
+            stride: 1,
+            padding: kernel - 1,
+        }
+    }
+
+    /// The weight of `phased`, in `PyTorch`'s layout.
+    pub fn phased_weight(&self, weight: &[f32]) -> Vec<f32> {
+        let (phased, phases) = (self.phased(), self.phases());
+        let places = phased.kernel * phased.kernel;
+        let mut to = vec![0.0; phased.outputs * self.outputs * places];
+        for (index, &value) in weight.iter().enumerate() {
+            let (x, y) = (index % self.kernel, index / self.kernel % self.kernel);
+            let channel = index / (self.kernel * self.kernel) % self.channels;
+            let output = index / self.taps();
+            let phase = y % self.stride * phases + x % self.stride;
+            let turned = |at: usize| phased.kernel - 1 - at / self.stride;
+            let place = turned(y) * phased.kernel + turned(x);
+            to[((phase * self.channels + channel) * self.outputs + output) * places + place] =
+                value;
+        }
+        to
+    }
+
+    /// Writes an image from what `phased` makes of it.
+    pub fn interleave(&self, from: &[f32], image: &mut [f32]) {
+        let (phased, phases) = (self.phased(), self.phases());
+        let place = |at: usize, len: usize| {
+            let (pixel, phase) = (
+                (at + self.padding) / self.stride,
+                (at + self.padding) % self.stride,
+            );
+            (pixel < len && phase < phases).then_some((pixel, phase))
+        };
+        for (y, row) in image
+            .chunks_exact_mut(self.width * self.channels)
+            .enumerate()
+        {
+            let row_place = place(y, phased.out_height());
+            for (x, to) in row.chunks_exact_mut(self.channels).enumerate() {
+                let Some(((row, row_phase), (col, col_phase))) =
+                    row_place.zip(place(x, phased.out_width()))
+                else {
+                    to.fill(0.0);
+                    continue;
+                };
+                let start = (row * phased.out_width() + col) * phased.outputs
+                    + (row_phase * phases + col_phase) * self.channels;
+                to.copy_from_slice(&from[start..start + self.channels]);
+            }
+        }
     }
 }

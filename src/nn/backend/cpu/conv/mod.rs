@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use self::backward::{ParameterGradients, Saved};
 use self::geometry::Convolution;
 use self::kernels::{MaxPool, Operands};
-use super::microkernels::{Scratch, bf16};
+use super::microkernels::{Buffer, Scratch, bf16};
 use super::{input_gradient, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Context, Conv2d};
@@ -124,15 +124,34 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
 /// is held up would keep the others waiting.
 const TASK: usize = 4;
 
-struct Packed<'a> {
-    panels: &'a [f32],
+/// What the forward pass reads for every image.
+struct Packed {
+    panels: Buffer,
     /// The panels as pairs, where the products are the CPU's own bf16 ones.
-    pairs: Option<&'a [u32]>,
-    bias: &'a [f32],
-    offsets: &'a [u32],
+    pairs: Option<Vec<u32>>,
+    bias: Vec<f32>,
+    offsets: Vec<u32>,
 }
 
 impl FusedConvolution {
+    fn packed(&self, weight: &[f32], bias: Option<&[f32]>) -> Packed {
+        let convolution = self.convolution;
+        let panels = convolution.pack_panels(weight, self.precision);
+        let pairs = convolution
+            .takes_pairs(self.precision)
+            .then(|| convolution.pair_panels(&panels));
+        let mut padded_bias = vec![0.0; convolution.padded_outputs()];
+        if let Some(bias) = bias {
+            padded_bias[..bias.len()].copy_from_slice(bias);
+        }
+        Packed {
+            panels,
+            pairs,
+            bias: padded_bias,
+            offsets: convolution.offsets(),
+        }
+    }
+
     /// Writes the result of every image and, with pooling, where each maximum was.
     pub fn forward(
         &self,
@@ -143,22 +162,8 @@ impl FusedConvolution {
         argmax: &mut [u8],
     ) {
         let convolution = self.convolution;
-        let panels = convolution.pack_panels(weight, self.precision);
-        let pairs = convolution
-            .takes_pairs(self.precision)
-            .then(|| convolution.pair_panels(&panels));
-        let mut padded_bias = vec![0.0; convolution.padded_outputs()];
-        if let Some(bias) = bias {
-            padded_bias[..bias.len()].copy_from_slice(bias);
-        }
-        let offsets = convolution.offsets();
+        let packed = self.packed(weight, bias);
         let image = |x: &[f32], result: &mut [f32], argmax: &mut [u8]| {
-            let packed = Packed {
-                panels: &panels,
-                pairs: pairs.as_deref(),
-                bias: &padded_bias,
-                offsets: &offsets,
-            };
             self.forward_image(x, &packed, result, argmax);
         };
         if result.len() == self.output_len() {
@@ -178,13 +183,13 @@ impl FusedConvolution {
         }
     }
 
-    fn forward_image(&self, x: &[f32], packed: &Packed<'_>, result: &mut [f32], argmax: &mut [u8]) {
+    fn forward_image(&self, x: &[f32], packed: &Packed, result: &mut [f32], argmax: &mut [u8]) {
         let Packed {
             panels,
             pairs,
             bias,
             offsets,
-        } = *packed;
+        } = packed;
         let Self {
             convolution,
             pool,
