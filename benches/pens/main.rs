@@ -107,9 +107,7 @@ fn measure(
         println!("  {name:45} {}", percent(value));
         figures.push((name, value));
     };
-    let ink = answers(digits, |entry| {
-        Ok(classifier.classify(rasterize(&entry.ink))?)
-    })?;
+    let ink = answers(digits, |entry| classifier.classify(rasterize(&entry.ink)))?;
     figure("ink".to_owned(), accuracy(&ink));
     figure("ink: calibration error".to_owned(), calibration_error(&ink));
     let unlike: Vec<InkEntry> = others
@@ -121,9 +119,7 @@ fn measure(
         })
         .cloned()
         .collect();
-    let letters = answers(&unlike, |entry| {
-        Ok(classifier.classify(rasterize(&entry.ink))?)
-    })?;
+    let letters = answers(&unlike, |entry| classifier.classify(rasterize(&entry.ink)))?;
     let score = |answers: &[Answer]| {
         answers
             .iter()
@@ -148,7 +144,7 @@ fn measure(
             let mut mean = [0.0; 2];
             for size in images::SIZES {
                 let drawn = answers(digits, |entry| {
-                    Ok(classifier.classify(images::drawn(&entry.ink, pen, size)?)?)
+                    classifier.classify(images::drawn(&entry.ink, pen, size)?)
                 })?;
                 let agreeing = drawn
                     .iter()
