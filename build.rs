@@ -1,11 +1,11 @@
-//! Everything that is generated at build time: the text of the licences, the resources of the
+//! Everything that is generated at build time: the text of the licenses, the resources of the
 //! executable for Windows, and with CUDA our kernels and the stand-ins for NVIDIA's functions.
 //! Without CUDA no NVIDIA software is needed.
 
 #[path = "build/kernels.rs"]
 mod kernels;
-#[path = "build/licences.rs"]
-mod licences;
+#[path = "build/licenses.rs"]
+mod licenses;
 #[path = "build/packages.rs"]
 mod packages;
 #[path = "build/resources.rs"]
@@ -29,8 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-env=INKLING_RUSTC={}", compiler()?);
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     let packages = packages::built_in();
-    packed.write_all(licences::text(&packages).as_bytes())?;
-    std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
+    packed.write_all(licenses::text(&packages).as_bytes())?;
+    std::fs::write(folder.join("licenses.gz"), packed.finish()?)?;
     let is = |variable: &str, expected: &str| {
         std::env::var(variable).is_ok_and(|value| value == expected)
     };

@@ -12,7 +12,7 @@ def mlp(*widths):
 
 
 def conv_bn(inputs, outputs, kernel, *pool):
-    """A convolution as large as its input, pooled or not, and batch normalisation."""
+    """A convolution as large as its input, pooled or not, and batch normalization."""
     return [nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False), *pool, nn.BatchNorm2d(outputs), nn.ReLU()]
 
 
@@ -85,7 +85,7 @@ def resnet(blocks, widths):
 
 
 class TransformerBlock(nn.Module):
-    """Self-attention and two linear layers, each on what is normalised and added to its input."""
+    """Self-attention and two linear layers, each on what is normalized and added to its input."""
 
     def __init__(self, features, heads):
         super().__init__()

@@ -3,7 +3,7 @@ drawings side by side.
 
     python3 benches/strings.py target/release/inkling PENS [--model FILE] [--strings N] [--show N]
 
-PENS is an ink file of labelled single digits with a `writer` each (JSON lines, gzipped or not). Strings are made with random gaps, baselines and
+PENS is an ink file of labeled single digits with a `writer` each (JSON lines, gzipped or not). Strings are made with random gaps, baselines and
 sizes, the same ones every time; lengths are relative to a digit's height:
 
     gap     0.08 to 0.45 between digits

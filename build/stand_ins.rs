@@ -1,4 +1,4 @@
-//! Generates the stand-ins for NVIDIA's functions and for candle's kernels of quantised weights
+//! Generates the stand-ins for NVIDIA's functions and for candle's kernels of quantized weights
 //! (see `src/device/cuda/stand_ins`): one for each function that cudarc and candle-kernels declare,
 //! so that everything candle may call can be linked.
 

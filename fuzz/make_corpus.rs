@@ -174,7 +174,7 @@ fn add_images(add: &impl Fn(&str, &str, &[u8])) {
     });
     let image = DynamicImage::from(ink);
     for (name, image) in [
-        ("grey", image.clone()),
+        ("gray", image.clone()),
         ("rgba", image.to_rgba8().into()),
         ("rgb16", image.to_rgb16().into()),
     ] {
@@ -182,7 +182,7 @@ fn add_images(add: &impl Fn(&str, &str, &[u8])) {
         image.write_to(&mut png, ImageFormat::Png).expect("a PNG");
         add("image", &format!("{name}.png"), png.get_ref());
     }
-    for (name, image) in [("grey", image.clone()), ("rgb", image.to_rgb8().into())] {
+    for (name, image) in [("gray", image.clone()), ("rgb", image.to_rgb8().into())] {
         let mut jpeg = Cursor::new(Vec::new());
         image
             .write_to(&mut jpeg, ImageFormat::Jpeg)
@@ -197,7 +197,7 @@ fn add_images(add: &impl Fn(&str, &str, &[u8])) {
         ImageFormat::WebP,
     ];
     for (format, (name, image)) in formats.iter().flat_map(|format| {
-        [("grey", image.clone()), ("rgb", image.to_rgb8().into())].map(|of| (format, of))
+        [("gray", image.clone()), ("rgb", image.to_rgb8().into())].map(|of| (format, of))
     }) {
         let mut bytes = Cursor::new(Vec::new());
         let image: DynamicImage = image;

@@ -905,7 +905,7 @@ impl FakeEngine {
                     ..summary(&RunConfig::default(), Vec::new(), false)
                 };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
-                let finding = ImportFinding::Recognised {
+                let finding = ImportFinding::Recognized {
                     renamed,
                     accuracy: 0.97,
                     images: 1000,
@@ -1230,7 +1230,7 @@ pub fn held_out() -> Vec<HeldOutImage> {
     (0..100).map(image).collect()
 }
 
-/// The first `correct` of these images are recognised, the others taken for another digit.
+/// The first `correct` of these images are recognized, the others taken for another digit.
 pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
     let answer = |index: usize| {
         let label = (index / 10) as u8;

@@ -15,11 +15,11 @@ pub const SIZES: [f32; 4] = [56.0, 112.0, 196.0, 276.0];
 /// The drawing with a round pen of `pen` pixels, black on white, `size` pixels large; read as an
 /// image file.
 pub fn drawn(ink: &Ink, pen: f32, size: f32) -> Result<Image, InkError> {
-    let grey = draw(ink, pen, size);
+    let gray = draw(ink, pen, size);
     let mut file = Cursor::new(Vec::new());
     let path = Path::new("drawn.png");
     let encoded = PngEncoder::new(&mut file).write_image(
-        &grey,
+        &gray,
         SIDE as u32,
         SIDE as u32,
         ExtendedColorType::L8,

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::{Output, Progress, warn};
 use crate::data::augment::Augmenter;
-use crate::data::my_digits::labelled_drawings;
+use crate::data::my_digits::labeled_drawings;
 use crate::data::{
     self, DataError, DataSet, Issue, IssueKind, MyDigits, Overview, Part, builtin, contact_sheet,
     export_drawings, export_set, find, load,
@@ -41,7 +41,7 @@ pub enum Command {
     Fetch(Fetch),
     /// Write a sheet of sample images, one row per class
     Show(Show),
-    /// Count the images of each class, and look for blank, inverted, duplicate and wrongly labelled
+    /// Count the images of each class, and look for blank, inverted, duplicate and wrongly labeled
     /// images
     Check(Check),
     /// Write a data set in another format
@@ -532,7 +532,7 @@ fn run_export(export: &Export) -> Result<(), Failure> {
     let images = if export.format == SetFormat::Ink {
         let drawings = match export.input.data.sources() {
             [DataSource::Mine] => mine.read()?.drawings,
-            [DataSource::Path(path)] if path.is_file() => labelled_drawings(path)?,
+            [DataSource::Path(path)] if path.is_file() => labeled_drawings(path)?,
             _ => {
                 return Err(Failure::Usage(
                     "Only drawings can be exported as ink: mine, or an ink file with labels."

@@ -44,7 +44,7 @@ pub struct Arguments {
     /// name or the run is among Inkling's own]
     #[arg(long, value_name = "DATA", requires = "quantize")]
     data: Option<DataSpec>,
-    /// ONNX: take raw 28x28 images and return probabilities; if off, take normalised values and
+    /// ONNX: take raw 28x28 images and return probabilities; if off, take normalized values and
     /// return logits [default: on]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
     preprocessing: Option<bool>,
@@ -194,7 +194,7 @@ fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     })
 }
 
-/// A line for each file, with its weights where nothing was written, and what quantising costs.
+/// A line for each file, with its weights where nothing was written, and what quantizing costs.
 fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
     let mut lines = Vec::new();
     let packed = spec.format == ExportFormat::Zip;

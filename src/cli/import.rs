@@ -79,7 +79,7 @@ pub struct Imported<'a> {
     finding: &'a ImportFinding,
 }
 
-/// Imports the file and prints what it was recognised as.
+/// Imports the file and prints what it was recognized as.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let normalization = arguments
         .mean
@@ -121,7 +121,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         accept,
     });
     interrupt::install_handler();
-    let doing = "Trying activations, normalisations and pooling";
+    let doing = "Trying activations, normalizations and pooling";
     let imported = engine.run(job, shown_by(Progress::new(), doing))?;
     let (summary, finding) = match imported {
         Some(JobResult::Import { summary, finding }) => (summary, finding),

@@ -1,4 +1,4 @@
-//! What the program says of itself: `inkling man` and `inkling licences`, and what `--help` says
+//! What the program says of itself: `inkling man` and `inkling licenses`, and what `--help` says
 //! besides the commands and their options.
 
 use std::io;
@@ -207,7 +207,7 @@ pub fn after_help() -> String {
     format!("{WINDOW}\n\nEnvironment variables:\n{variables}\n\nExit status: {statuses}.")
 }
 
-/// Prints the licences of all dependencies.
-pub fn licences() -> Result<(), Failure> {
-    Output::new(false).text(crate::text::licences::text().trim_end())
+/// Prints the licenses of all dependencies.
+pub fn licenses() -> Result<(), Failure> {
+    Output::new(false).text(crate::text::licenses::text().trim_end())
 }

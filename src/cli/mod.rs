@@ -77,7 +77,7 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare models on the same test images: settings, accuracies and whether one is better
     Compare(compare::Arguments),
-    /// Recognise digits in images, ink files and tables
+    /// Recognize digits in images, ink files and tables
     Predict(predict::Arguments),
     /// Export a model as weights, ONNX, source code, a report, or all of these
     Export(export::Arguments),
@@ -102,8 +102,8 @@ enum Command {
     Schema(schema::Arguments),
     /// Print the manual page of a command, or write all pages to a folder
     Man(man::Arguments),
-    /// Show the licences of all software built into Inkling
-    Licences,
+    /// Show the licenses of all software built into Inkling
+    Licenses,
     /// Run the engine on standard input and output, for the window or another machine
     Engine(serve::Arguments),
 }
@@ -212,7 +212,7 @@ fn run(command: Option<Command>, files: &[PathBuf]) -> Result<(), Failure> {
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
-        Some(Command::Licences) => man::licences(),
+        Some(Command::Licenses) => man::licenses(),
         Some(Command::Engine(arguments)) => serve::run(&arguments),
     }
 }

@@ -213,8 +213,8 @@ fn spread(image: &mut [f32; PADDED * PADDED], fraction: f32, extreme: impl Fn(f3
     let before = *image;
     // A row at a time, its neighbors side by side, so that the compiler does many pixels at once.
     let rows = before.chunks_exact(PADDED);
-    let neighbours = rows.clone().zip(rows.clone().skip(1)).zip(rows.skip(2));
-    for (to, ((above, row), below)) in image.chunks_exact_mut(PADDED).skip(1).zip(neighbours) {
+    let neighbors = rows.clone().zip(rows.clone().skip(1)).zip(rows.skip(2));
+    for (to, ((above, row), below)) in image.chunks_exact_mut(PADDED).skip(1).zip(neighbors) {
         let (inner, left, right) = (&row[1..PADDED - 1], &row[..PADDED - 2], &row[2..]);
         let sides = left
             .iter()

@@ -90,7 +90,7 @@ pub enum DataError {
     },
     /// Digits of which there is no image to learn from.
     #[error(
-        "Your drawings have no {}, so a model could not learn to recognise it.",
+        "Your drawings have no {}, so a model could not learn to recognize it.",
         either(digits)
     )]
     MissingDigits {
@@ -149,7 +149,7 @@ impl Explain for DataError {
             Self::Malformed { .. } => "Download or create the file again, or choose another data set.",
             Self::TooLarge { .. } => "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
             Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then the pixels of a square image; or file and label), or an ink file with labels.",
-            Self::NoDrawings { .. } => "In Draw, draw a digit and press Enter if it was recognised correctly, or type the digit that it is.",
+            Self::NoDrawings { .. } => "In Draw, draw a digit and press Enter if it was recognized correctly, or type the digit that it is.",
             Self::DifferentClasses { .. } => "Choose one of them, or data sets of the same things.",
             Self::MissingDigits { .. } => "Draw it too, or add other digits: mine+builtin, or mine+mnist.",
             Self::Unknown => "Choose a data set, on the command line with --data.",

@@ -123,7 +123,7 @@ impl Issue {
             "Test"
         };
         format!(
-            "{part} image {} (from 0), labelled {}",
+            "{part} image {} (from 0), labeled {}",
             grouped(example.index.into()),
             example.label
         )

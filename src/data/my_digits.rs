@@ -64,13 +64,13 @@ impl KeptDrawing {
             pen: ink.pen.filter(|pen| pen.is_finite()),
         };
         let line = ink
-            .labelled_json(char::from_digit(digit.into(), 10)?)?
+            .labeled_json(char::from_digit(digit.into(), 10)?)?
             .into_bytes();
         Some(Self { ink, digit, line })
     }
 
     /// The same drawing with another digit.
-    pub fn relabelled(&self, digit: u8) -> Option<Self> {
+    pub fn relabeled(&self, digit: u8) -> Option<Self> {
         Self::new(&self.ink, digit)
     }
 
@@ -257,14 +257,14 @@ impl MyDigits {
 }
 
 /// The drawings of an ink file, each of which must be labeled with a digit.
-pub fn labelled_drawings(path: &Path) -> Result<Vec<KeptDrawing>, DataError> {
+pub fn labeled_drawings(path: &Path) -> Result<Vec<KeptDrawing>, DataError> {
     let mut drawings = Vec::new();
     for entry in read_ink_file(path).map_err(as_data_error)? {
         let entry = entry.map_err(as_data_error)?;
         let line = entry.line.unwrap_or(1);
         let digit = entry.label.and_then(|label| label.to_digit(10));
         let digit = digit
-            .ok_or_else(|| malformed(path, format!("line {line} is not labelled with a digit")))?;
+            .ok_or_else(|| malformed(path, format!("line {line} is not labeled with a digit")))?;
         drawings.extend(KeptDrawing::new(&entry.ink, digit as u8));
         if drawings.len() > MAX_DRAWINGS {
             return Err(too_large(

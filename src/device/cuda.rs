@@ -1,4 +1,4 @@
-//! Opening an NVIDIA GPU so that it computes without needless synchronisation.
+//! Opening an NVIDIA GPU so that it computes without needless synchronization.
 
 #[cfg(all(any(target_os = "linux", windows), target_arch = "x86_64"))]
 mod stand_ins;
@@ -22,7 +22,7 @@ pub fn open() -> Result<Device> {
     Ok(Device::Cuda(device))
 }
 
-/// Stops the driver from returning freed memory to the system at every synchronisation, only to
+/// Stops the driver from returning freed memory to the system at every synchronization, only to
 /// allocate it again.
 fn keep_freed_memory(device: &CudaDevice) -> std::result::Result<(), driver::DriverError> {
     let Some(pool) = pool(device)? else {

@@ -91,7 +91,7 @@ fn pixels(path: &str) -> Result<Vec<u8>> {{
     Ok(image.into_raw())
 }}
 
-/// From normalised images [n, 1, {SIDE}, {SIDE}] to logits [n, {classes}].
+/// From normalized images [n, 1, {SIDE}, {SIDE}] to logits [n, {classes}].
 fn network(x: Tensor, w: &VarBuilder) -> Result<Tensor> {{
 {body}    Ok(x)
 }}

@@ -19,7 +19,7 @@ pub struct ExportedModel {
     pub file: ModelFile,
     /// The run that trained it, if known.
     pub run: Option<RunSummary>,
-    /// The accuracy before and after quantisation, if it was measured.
+    /// The accuracy before and after quantization, if it was measured.
     pub quantized: Option<QuantizedAccuracy>,
 }
 
@@ -72,7 +72,7 @@ impl ExportedModel {
     pub(super) fn description(&self) -> Untrusted {
         let card = &self.file.card;
         format!(
-            "Recognises {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
+            "Recognizes {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
             card.labels.subject(),
             card.network().label(),
             grouped(self.file.net.parameter_count()),
@@ -85,7 +85,7 @@ impl ExportedModel {
     pub fn preprocessing(&self) -> String {
         let Normalization { mean, std } = self.file.card.normalization;
         format!(
-            "{SIDE}x{SIDE} greyscale, light ink on a dark background; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255"
+            "{SIDE}x{SIDE} grayscale, light ink on a dark background; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255"
         )
     }
 
@@ -95,11 +95,11 @@ impl ExportedModel {
         if preprocessing {
             let form = match self.classes() {
                 Classes::Digits => {
-                    "light ink on a dark background, the digit scaled to fit 20x20 pixels and centred by its centre of mass, as in MNIST"
+                    "light ink on a dark background, the digit scaled to fit 20x20 pixels and centered by its center of mass, as in MNIST"
                 }
                 _ => "light on a dark background, in the frame of its data set",
             };
-            let pixels = format!("Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: {form}");
+            let pixels = format!("Raw {SIDE}x{SIDE} grayscale images, one byte per pixel: {form}");
             [
                 pixels.into(),
                 format!("One probability for each of {labels}; they sum to 1").into(),
@@ -143,11 +143,11 @@ impl ExportedModel {
         ))
     }
 
-    /// The accuracy before and after quantisation, as text.
+    /// The accuracy before and after quantization, as text.
     pub fn quantization(&self) -> Option<String> {
         let measured = self.quantized?;
         Some(format!(
-            "8-bit integers with one scale per output channel: accuracy {} on {} test images, {} before quantisation",
+            "8-bit integers with one scale per output channel: accuracy {} on {} test images, {} before quantization",
             percent(measured.quantized, 2),
             grouped(measured.images),
             percent(measured.original, 2)

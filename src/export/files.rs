@@ -176,7 +176,7 @@ fn onnx_file(
     let [takes, gives] = if spec.preprocessing {
         ["raw 28x28 images", "probabilities"]
     } else {
-        ["normalised images", "logits"]
+        ["normalized images", "logits"]
     };
     Ok(file(
         name,

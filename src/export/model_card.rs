@@ -28,13 +28,13 @@ pub const fn limits(classes: &Classes) -> [&'static str; 5] {
 
 /// What is said of a model of other classes than digits first.
 const OF_OTHER_CLASSES: [&str; 2] = [
-    "It recognises one thing at a time, of the classes named here, and nothing else. For anything else it still answers with one of them. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
+    "It recognizes one thing at a time, of the classes named here, and nothing else. For anything else it still answers with one of them. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
     "It expects images like those of its data set: 28x28 pixels, light on a dark background, in the same frame. Accuracy is much lower on images in any other form.",
 ];
 
 const LIMITS: [&str; 5] = [
-    "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
-    "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centred by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
+    "It recognizes one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
+    "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centered by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
     "The accuracy was measured on the test set named here. With other people's handwriting, pens and cameras it is usually lower.",
     "Its probabilities were calibrated on images like those it was trained on. They are not guarantees: a model can be confident and wrong.",
     "It is meant for learning, teaching and experimenting. Do not rely on it alone where mistakes are costly.",
@@ -131,7 +131,7 @@ pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
         None => line(&mut text, "Not evaluated on a test set."),
     }
     if let Some(quantization) = model.quantization() {
-        line(&mut text, &format!("\nQuantised weights: {quantization}."));
+        line(&mut text, &format!("\nQuantized weights: {quantization}."));
     }
     if let Some(test) = model.test() {
         confusion(&mut text, test, &model.classes());

@@ -75,7 +75,7 @@ fn headline(model: &ExportedModel) -> String {
     };
     let quantized = model.quantization().map_or_else(String::new, |words| {
         format!(
-            "<p>Quantised weights: {}.</p>\n",
+            "<p>Quantized weights: {}.</p>\n",
             Untrusted::from(words).html()
         )
     });

@@ -274,7 +274,7 @@ fn trial_images(images: u64, data: &DataSpec) -> String {
 fn undecided(path: &Path, trials: &Trials) -> String {
     let why = match trials.doubt {
         Doubt::Close => "more than one way to read them is as accurate",
-        Doubt::LowAccuracy => "they recognise too few images to tell how the network was built",
+        Doubt::LowAccuracy => "they recognize too few images to tell how the network was built",
     };
     let measured = |it: &MeasuredReading| {
         format!(
@@ -288,7 +288,7 @@ fn undecided(path: &Path, trials: &Trials) -> String {
     let reason = if network.model().is_trainable() {
         format!("its weights fit {}, but {why}", network.model().label())
     } else {
-        "it is not clear how its network expects pixels to be normalised".to_owned()
+        "it is not clear how its network expects pixels to be normalized".to_owned()
     };
     format!(
         "{} was not imported: {reason}. Accuracy on {}: {}.",
@@ -324,4 +324,4 @@ fn how_to_decide(trials: &Trials) -> String {
 }
 
 /// What can be done with any network of `PyTorch`'s.
-const EXPORT_AS_ONNX: &str = "An ONNX file says all of it but how pixels are normalised. In Python, where the network is: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";
+const EXPORT_AS_ONNX: &str = "An ONNX file says all of it but how pixels are normalized. In Python, where the network is: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";

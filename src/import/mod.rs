@@ -174,7 +174,7 @@ pub fn import(
     let calibrated = stored.is_none() && fitted.has_temperature();
     let images = tried_on.images.len() as u64;
     let finding = if model.is_trainable() {
-        ImportFinding::Recognised {
+        ImportFinding::Recognized {
             renamed: candidates.of(&reading).renamed(),
             accuracy,
             images,

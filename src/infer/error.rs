@@ -22,7 +22,7 @@ pub enum EnsembleProblem {
     },
     /// The models were trained on images of different things.
     #[error(
-        "These models do not belong together: one recognises {}, another {}.",
+        "These models do not belong together: one recognizes {}, another {}.",
         first.plural(),
         other.plural()
     )]

@@ -25,7 +25,7 @@ const CHUNK: usize = 256;
 /// Added to standard deviations: features that hardly ever change say little.
 const MIN_STD: f32 = 1e-3;
 
-/// Trains the detector of a network that has learnt `images` of these classes, 784 pixels each:
+/// Trains the detector of a network that has learned `images` of these classes, 784 pixels each:
 /// with some of them, where they are digits with as many built-in ones, and with drawings that are
 /// none of them (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from
 /// built-in digits in nothing but their shapes. The same seed gives the same detector. `progress`
@@ -58,7 +58,7 @@ pub fn fit_digit_detector(
         Classes::Digits | Classes::Clothing | Classes::Hiragana => {
             builtin::not_digits(seed, drawings)
         }
-        // Letters and signs may be what the network has learnt.
+        // Letters and signs may be what the network has learned.
         Classes::Letters | Classes::Named(_) => builtin::scribbles(seed, drawings),
     });
     let mut rows = rows(net, &pixels, &mut progress.part(0.0, 0.6))?;

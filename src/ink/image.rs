@@ -182,9 +182,9 @@ impl GrayImage {
 pub(super) const BOX: usize = 20;
 /// Pixels between the box and the image's edge.
 pub(super) const MARGIN: usize = (SIDE - BOX) / 2;
-/// The center of mass on both axes after centring, as a pixel index: MNIST's training images
+/// The center of mass on both axes after centering, as a pixel index: MNIST's training images
 /// average 14.0.
-const CENTRE: f32 = (SIDE / 2) as f32;
+const CENTER: f32 = (SIDE / 2) as f32;
 
 /// Symmetric ink balances exactly between two pixels; this settles which of them, against rounding
 /// errors.
@@ -205,10 +205,10 @@ impl Coverage {
     }
 
     /// Moves the center of mass to the center of the image, by whole pixels as MNIST does (no
-    /// second resampling), and never so far that ink leaves the image. Without [`Step::Centring`],
+    /// second resampling), and never so far that ink leaves the image. Without [`Step::Centering`],
     /// it stays where it is.
     pub fn centered(&self, steps: &Steps) -> Image {
-        if !steps.has(Step::Centring) {
+        if !steps.has(Step::Centering) {
             return self.image();
         }
         let [mut mass, mut mass_x, mut mass_y] = [0.0_f32; 3];
@@ -227,7 +227,7 @@ impl Coverage {
             SIDE / 2
         } as f32;
         let shift = |moment: f32| {
-            (CENTRE - moment / mass + TIE)
+            (CENTER - moment / mass + TIE)
                 .round()
                 .clamp(-farthest, farthest) as isize
         };

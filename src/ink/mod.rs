@@ -1,4 +1,4 @@
-//! Ink: strokes, their rasteriser and the normalization to the 28x28 image that every model takes
+//! Ink: strokes, their rasterizer and the normalization to the 28x28 image that every model takes
 //! as input. The canvas, `predict` and the built-in data set all go through here, so training
 //! images and drawings are made by the same code. Depends on no tensors, models or windows.
 
@@ -139,14 +139,14 @@ impl Ink {
     }
 
     /// A line of an ink file with this label; `None` when nothing is drawn.
-    pub fn labelled_json(&self, label: char) -> Option<String> {
+    pub fn labeled_json(&self, label: char) -> Option<String> {
         #[derive(Serialize)]
-        struct Labelled<'i> {
+        struct Labeled<'i> {
             #[serde(flatten)]
             ink: &'i Ink,
             label: char,
         }
-        serde_json::to_string(&Labelled { ink: self, label })
+        serde_json::to_string(&Labeled { ink: self, label })
             .ok()
             .filter(|_| !self.is_empty())
     }

@@ -93,7 +93,7 @@ fn draw(
         StageImage::Model(Box::new(coverage.image()))
     });
     let image = coverage.centered(steps);
-    observer.stage(StageKind::Step(Step::Centring), || {
+    observer.stage(StageKind::Step(Step::Centering), || {
         StageImage::Model(Box::new(image.clone()))
     });
     image
@@ -172,11 +172,11 @@ impl Frame {
     }
 
     fn to_pixels(&self, [x, y]: [f32; 2]) -> [f32; 2] {
-        let centre = SIDE as f64 / 2.0;
+        let center = SIDE as f64 / 2.0;
         let [mx, my] = self.middle;
         [
-            ((f64::from(x) - mx) * self.scale + centre) as f32,
-            ((f64::from(y) - my) * self.scale + centre) as f32,
+            ((f64::from(x) - mx) * self.scale + center) as f32,
+            ((f64::from(y) - my) * self.scale + center) as f32,
         ]
     }
 }

@@ -20,7 +20,7 @@ pub enum Step {
     /// Strokes are redrawn with the usual pen.
     Pen,
     /// The center of mass comes to the center of the image.
-    Centring,
+    Centering,
 }
 
 impl Step {
@@ -30,7 +30,7 @@ impl Step {
         Self::Specks,
         Self::Scaling,
         Self::Pen,
-        Self::Centring,
+        Self::Centering,
     ];
 }
 

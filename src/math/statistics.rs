@@ -23,13 +23,13 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     let n = trials as f64;
     let share = successes.min(trials) as f64 / n;
     let z2 = Z_95 * Z_95;
-    let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let center = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z_95 / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
     // At the ends the interval touches 0 or 1 exactly; rounding must not push it past the share
     // itself.
     (
-        (centre - half).clamp(0.0, share),
-        (centre + half).clamp(share, 1.0),
+        (center - half).clamp(0.0, share),
+        (center + half).clamp(share, 1.0),
     )
 }
 
@@ -295,7 +295,7 @@ pub fn mcnemar(counts: PairedCounts) -> f64 {
     if fewer * 2 == n {
         return 1.0;
     }
-    // P(X <= k) of a binomial distribution with n trials and probability 1/2 is the regularised
+    // P(X <= k) of a binomial distribution with n trials and probability 1/2 is the regularized
     // incomplete beta function I(1/2; n - k, k + 1).
     let tail = beta_reg((n - fewer) as f64, fewer as f64 + 1.0, 0.5);
     (2.0 * tail).min(1.0)

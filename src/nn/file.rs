@@ -355,7 +355,7 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     let Normalization { mean, std } = card.normalization;
     if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.calibration.is_valid()) {
         return Err(
-            "its normalisation, its temperature or its digit threshold is invalid".to_owned(),
+            "its normalization, its temperature or its digit threshold is invalid".to_owned(),
         );
     }
     let classes = &card.labels;

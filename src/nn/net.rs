@@ -430,11 +430,11 @@ impl Net {
     fn normalize(&self, pixels: &[u8]) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
         // One rounding per gray value instead of two operations per pixel.
-        let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
+        let table: [f32; 256] = std::array::from_fn(|gray| (gray as f32 / 255.0 - mean) / std);
         let values = pixels
             .par_iter()
             .with_min_len(PIXELS)
-            .map(|&grey| table[usize::from(grey)])
+            .map(|&gray| table[usize::from(gray)])
             .collect();
         Tensor::from_vec(
             values,

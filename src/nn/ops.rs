@@ -228,7 +228,7 @@ pub fn batch_norm(
             .any(|parameter| parameter.len() != channels)
     {
         candle_core::bail!(
-            "a batch normalisation of {} channels does not fit {:?}",
+            "a batch normalization of {} channels does not fit {:?}",
             weight.len(),
             x.shape()
         );
@@ -400,7 +400,7 @@ pub fn layer_norm(
     let features = x.dims().last().copied().unwrap_or_default();
     if features == 0 || weight.len() != features || bias.len() != features {
         candle_core::bail!(
-            "a layer normalisation of {} features does not fit {:?}",
+            "a layer normalization of {} features does not fit {:?}",
             weight.len(),
             x.shape()
         );

@@ -148,7 +148,7 @@ impl Message {
             let what = "The loss did not fall at any learning rate.";
             return Self::new(
                 what,
-                "Check the data, or choose another optimiser or network.",
+                "Check the data, or choose another optimizer or network.",
             );
         };
         let end = match finding.end {
@@ -234,23 +234,23 @@ impl Message {
                 format!("Imported {file}: {model}.{accuracy}"),
                 "Inkling cannot train this network, but you can draw with it, evaluate it and compare it.",
             ),
-            ImportFinding::Recognised {
+            ImportFinding::Recognized {
                 accuracy: tried,
                 sure,
                 calibrated,
                 ..
             } => {
-                let recognises = *tried >= 0.5;
+                let recognizes = *tried >= 0.5;
                 let what = format!(
                     "Imported {file}: {model} ({}).{accuracy}",
                     summary.config.activation.label()
                 );
                 let remedy = if *calibrated {
                     "Its probabilities were calibrated on built-in digits."
-                } else if *sure || recognises {
+                } else if *sure || recognizes {
                     ""
                 } else {
-                    "That is barely above chance. The model was probably trained on other data, or uses an activation or normalisation that Inkling did not try."
+                    "That is barely above chance. The model was probably trained on other data, or uses an activation or normalization that Inkling did not try."
                 };
                 Self::new(what, remedy)
             }

@@ -18,7 +18,7 @@ pub enum EngineError {
     NoSuchRun,
     /// A model was to classify images of something else than it knows.
     #[error(
-        "This model recognises {}, and the images are of {}.",
+        "This model recognizes {}, and the images are of {}.",
         model.plural(),
         data.plural()
     )]

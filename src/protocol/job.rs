@@ -264,7 +264,7 @@ pub struct ExportReport {
     pub files: Vec<FileInfo>,
     /// What was written; nothing where only was asked what it would hold.
     pub paths: Vec<PathBuf>,
-    /// What quantising costs, where it was measured.
+    /// What quantizing costs, where it was measured.
     pub quantized: Option<QuantizedAccuracy>,
     /// Why that could not be measured, where it should have been.
     pub unmeasured: Option<Problem>,

@@ -116,14 +116,14 @@ impl From<WeightFormat> for TensorFormat {
     }
 }
 
-/// What quantising costs: accuracy on the same test images with the weights as they are, and
-/// quantised to 8-bit integers.
+/// What quantizing costs: accuracy on the same test images with the weights as they are, and
+/// quantized to 8-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuantizedAccuracy {
     /// Images of the test split.
     pub images: u64,
     /// Accuracy with the weights as they are.
     pub original: f64,
-    /// Accuracy with the quantised weights.
+    /// Accuracy with the quantized weights.
     pub quantized: f64,
 }

@@ -55,7 +55,7 @@ pub enum ImportFinding {
         calibrated: bool,
     },
     /// By the names and shapes of its weights.
-    Recognised {
+    Recognized {
         /// Weights with another name in the file: theirs and ours.
         renamed: Vec<(String, String)>,
         /// Accuracy on the images that it was tried on, with this activation and this
@@ -106,7 +106,7 @@ impl Reading {
         match (mean, 1.0 / std) {
             (0.0, 1.0) => "pixels from 0 to 1".to_owned(),
             (0.0, white) if (white - 255.0).abs() < 0.1 => "pixels from 0 to 255".to_owned(),
-            _ => format!("pixels normalised with mean {mean} and standard deviation {std}"),
+            _ => format!("pixels normalized with mean {mean} and standard deviation {std}"),
         }
     }
 }

@@ -46,7 +46,7 @@ impl WeightImages {
     pub fn of(width: usize, height: usize, weights: &[f32]) -> Self {
         let images = weights
             .chunks_exact((width * height).max(1))
-            .map(grey_values)
+            .map(gray_values)
             .collect();
         Self {
             width: width as u16,
@@ -57,7 +57,7 @@ impl WeightImages {
 }
 
 /// A unit's weights from 1 to 255, with zero at 128.
-fn grey_values(weights: &[f32]) -> Vec<u8> {
+fn gray_values(weights: &[f32]) -> Vec<u8> {
     let largest = weights.iter().fold(f32::MIN_POSITIVE, |largest, weight| {
         largest.max(weight.abs())
     });
@@ -115,7 +115,7 @@ impl InitializationReport {
         let Normalization { mean, std } = self.normalization;
         let [darkest, brightest] = self.extremes;
         let mut sentences = vec![format!(
-            "Pixels of the training images: mean {mean:.4}, standard deviation {std:.4}, grey values from {darkest} to {brightest}."
+            "Pixels of the training images: mean {mean:.4}, standard deviation {std:.4}, gray values from {darkest} to {brightest}."
         )];
         sentences.extend(self.components.iter().map(Components::sentence));
         let of = |variance: fn(&LayerVariance) -> f32| {
@@ -133,7 +133,7 @@ impl InitializationReport {
             }
         };
         sentences.push(format!(
-            "Variance of each layer's output on {} images: {} with random weights, {} now. Initialised in {:.2} s.",
+            "Variance of each layer's output on {} images: {} with random weights, {} now. Initialized in {:.2} s.",
             grouped(self.images.into()),
             of(|layer| layer.before),
             of(|layer| layer.after),
@@ -160,7 +160,7 @@ pub struct LayerVariance {
 /// images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Components {
-    /// Patches or images that were analysed.
+    /// Patches or images that were analyzed.
     pub samples: u32,
     /// Pixels along a side of each.
     pub side: u32,

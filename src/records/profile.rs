@@ -46,7 +46,7 @@ impl SpanKind {
             Self::Forward => "Forward pass",
             Self::Loss => "Loss",
             Self::Backward => "Backward pass",
-            Self::Optimizer => "Optimiser",
+            Self::Optimizer => "Optimizer",
         }
     }
 }

@@ -333,12 +333,12 @@ impl ExportFormat {
                 "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling."
             }
             Self::Onnx => {
-                "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognises images."
+                "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognizes images."
             }
             Self::PyTorch => {
                 "The weights as a state dict and the network as a readable Python module."
             }
-            Self::Candle => "A small Rust program that recognises images, and its weights.",
+            Self::Candle => "A small Rust program that recognizes images, and its weights.",
             Self::Html => {
                 "One page to draw on, for any browser; it works offline, and its source is made to be read."
             }

@@ -204,7 +204,7 @@ fn others() -> Vec<Case> {
             |x, _| composed::add(&x[0], &x[1], Some(Activation::Relu)),
         ),
         case(
-            "Batch normalisation",
+            "Batch normalization",
             &[&[6, 11, 13, 35]],
             &[&[35], &[35]],
             |x, p, context| {
@@ -225,7 +225,7 @@ fn others() -> Vec<Case> {
             },
         ),
         case(
-            "Layer normalisation",
+            "Layer normalization",
             &[&[60, 10, 70]],
             &[&[70], &[70]],
             |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),

@@ -2,6 +2,6 @@
 //! that is built in, and text from outside made safe to show.
 
 pub mod format;
-pub mod licences;
+pub mod licenses;
 pub mod table;
 pub mod visible;

@@ -207,7 +207,7 @@ impl Inkling {
             && self.app.draw.is_behind(&self.app.ctx)
             && self.app.wait_for_verdict(VERDICT_WAIT)
         {
-            ctx.request_discard("the drawing has been recognised meanwhile");
+            ctx.request_discard("the drawing has been recognized meanwhile");
         }
     }
 
@@ -348,7 +348,7 @@ impl Inkling {
         // applied.
         let before = self.app.ctx.settings.window;
         self.app.ctx.settings.window = Some(WindowGeometry {
-            // A maximised window keeps the size to restore.
+            // A maximized window keeps the size to restore.
             size: before
                 .filter(|_| maximized)
                 .map_or([inner.width() * zoom, inner.height() * zoom], |place| {

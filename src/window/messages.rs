@@ -26,10 +26,10 @@ impl Message {
         let mine = format!("{} of yours", change(tuned.mine, 0));
         let apart = match tuned.held_out {
             Some(apart) if apart.after == apart.before => {
-                format!("Of {} of yours that were kept apart, it recognises {}, as before.", apart.images, apart.after)
+                format!("Of {} of yours that were kept apart, it recognizes {}, as before.", apart.images, apart.after)
             }
             Some(apart) => {
-                format!("Of {} of yours that were kept apart, it recognises {} instead of {}.", apart.images, apart.after, apart.before)
+                format!("Of {} of yours that were kept apart, it recognizes {} instead of {}.", apart.images, apart.after, apart.before)
             }
             None => "It learned from all of your drawings; with 30 or more, some are kept apart to measure.".to_owned(),
         };
@@ -206,7 +206,7 @@ impl Message {
                 "{} contains several drawings; only the first is shown.",
                 file.display()
             ),
-            "The command inkling predict recognises all of them. If they have labels, you can train on them.",
+            "The command inkling predict recognizes all of them. If they have labels, you can train on them.",
         )
     }
 

@@ -8,7 +8,7 @@ use inkling::run_config::{Activation, ModelKind};
 
 use crate::synthetic::squares;
 
-/// Images as common MNIST scripts normalise them: from 0 to 1, minus 0.1307, divided by 0.3081.
+/// Images as common MNIST scripts normalize them: from 0 to 1, minus 0.1307, divided by 0.3081.
 fn normalized(split: &Split) -> Tensor {
     let pixels: Vec<f32> = split
         .images

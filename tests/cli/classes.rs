@@ -185,7 +185,7 @@ fn write_folders(folder: &Path, names: &[&str], of_each: u32) {
 }
 
 #[test]
-fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
+fn a_persons_own_classes_are_learned_recognized_and_exported_by_their_names() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write_folders(&home.join("pets"), &["cat", "dog", "small horse"], 40);
@@ -262,7 +262,7 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
 }
 
 #[test]
-fn letters_are_recognised_where_they_are_on_the_paper() {
+fn letters_are_recognized_where_they_are_on_the_paper() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let names: Vec<String> = ('A'..='Z').map(String::from).collect();

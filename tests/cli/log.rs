@@ -33,7 +33,7 @@ fn a_full_log_is_renamed_and_the_oldest_is_deleted() {
     let at = |name: &str| home.path().join(name);
     for round in 0..4_u8 {
         fs::write(at("inkling.log"), vec![b'a' + round; 1 << 20]).unwrap();
-        run(&home, &["licences"]);
+        run(&home, &["licenses"]);
     }
     let first = |name: &str| fs::read(at(name)).unwrap()[0];
     assert_eq!(first("inkling.1.log"), b'd');
@@ -46,7 +46,7 @@ fn a_full_log_is_renamed_and_the_oldest_is_deleted() {
 fn a_log_that_cannot_be_written_stops_nothing() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("inkling.log")).unwrap();
-    let output = run(&home, &["licences"]);
+    let output = run(&home, &["licenses"]);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(stderr(&output).as_str(), "");
 }

@@ -133,7 +133,7 @@ fn all_formats_of_images_are_read_and_found_in_folders() {
     for name in &names {
         let path = home.path().join("images").join(name);
         let picture = image::DynamicImage::from(one());
-        // GIF and WebP have no grey of their own.
+        // GIF and WebP have no gray of their own.
         if name.ends_with("gif") || name.ends_with("webp") {
             picture.to_rgb8().save(path)
         } else {
@@ -336,7 +336,7 @@ fn header(first: &str) -> String {
 }
 
 #[test]
-fn rows_of_a_table_are_recognised_with_and_without_labels() {
+fn rows_of_a_table_are_recognized_with_and_without_labels() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("test.csv"), table(&header(""), "", 2)).unwrap();
     fs::write(
@@ -399,7 +399,7 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
     }
 }
 
-/// Recognises what comes in on standard input.
+/// Recognizes what comes in on standard input.
 fn run_with_input(home: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = inkling(home)
         .args(arguments)

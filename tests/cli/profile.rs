@@ -12,7 +12,7 @@ fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
         "A step of 64 images takes",
         "Forward pass",
         "Backward pass",
-        "Optimiser",
+        "Optimizer",
         "conv1, forward",
         "conv1, backward",
         "GFLOP/s",

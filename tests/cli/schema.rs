@@ -256,9 +256,9 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
     }
     fails(
         &home,
-        &["schema", "licences"],
+        &["schema", "licenses"],
         2,
-        "“licences” has no JSON output",
+        "“licenses” has no JSON output",
     );
 }
 

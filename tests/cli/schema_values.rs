@@ -106,7 +106,7 @@ fn every_finding_of_an_import_is_in_its_schema() {
     let renamed = vec![("a".to_owned(), "b".to_owned())];
     for finding in [
         ImportFinding::Described { calibrated },
-        ImportFinding::Recognised {
+        ImportFinding::Recognized {
             renamed,
             accuracy,
             images,
@@ -125,7 +125,7 @@ fn every_finding_of_an_import_is_in_its_schema() {
         // No `_`: a new one has to be added above.
         let definition = match finding {
             ImportFinding::Described { .. } => "described",
-            ImportFinding::Recognised { .. } => "recognised",
+            ImportFinding::Recognized { .. } => "recognized",
             ImportFinding::OnnxGraph { .. } => "onnx_graph",
         };
         conform("import", definition, &[&finding]);

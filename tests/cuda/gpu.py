@@ -114,7 +114,7 @@ print(table[0].rstrip())
 
 compare("strong augmentation, averaged weights, gradients clipped and accumulated over two batches", 5e-4,
         "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
-# Batch normalisation, residual networks, attention.
+# Batch normalization, residual networks, attention.
 compare_trials("network", {"convnet-bn": 1e-4, "resnet8": 1e-4, "attention": 1e-3}, optimizer="sgd", epochs="1", activation="gelu")
 # f16 with loss scaling.
 rounding = compare_trials("precision", dict.fromkeys(["tf32", "bf16", "f16"], 0.05))

@@ -11,7 +11,7 @@ const EACH: [Augmentation; 3] = [
     Augmentation::Strong,
 ];
 
-/// A grey bar in the middle, 4 pixels wide and 14 high.
+/// A gray bar in the middle, 4 pixels wide and 14 high.
 fn bar() -> Vec<u8> {
     (0..PIXELS)
         .map(|place| {
@@ -36,8 +36,8 @@ fn ink(pixels: &[u8]) -> f64 {
     pixels.iter().map(|&pixel| f64::from(pixel)).sum()
 }
 
-/// Centre of mass, in pixels from the middle.
-fn centre(pixels: &[u8]) -> [f64; 2] {
+/// Center of mass, in pixels from the middle.
+fn center(pixels: &[u8]) -> [f64; 2] {
     let moment = |of: fn(usize) -> usize| {
         let sum: f64 = pixels
             .iter()
@@ -87,13 +87,13 @@ fn changes_stay_within_bounds_and_have_no_direction() {
                 share > least_ink && share < most_ink,
                 "{augmentation} {seed}: {share} of the ink"
             );
-            let centre = centre(&pixels);
+            let center = center(&pixels);
             for axis in 0..2 {
                 assert!(
-                    centre[axis].abs() < furthest,
-                    "{augmentation} {seed}: {centre:?}"
+                    center[axis].abs() < furthest,
+                    "{augmentation} {seed}: {center:?}"
                 );
-                sum[axis] += centre[axis] / count as f64;
+                sum[axis] += center[axis] / count as f64;
             }
             ink_sum += share / count as f64;
             assert!(

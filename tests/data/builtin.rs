@@ -61,7 +61,7 @@ fn classes_are_balanced_and_no_image_is_blank_or_repeated() {
 }
 
 #[test]
-fn grey_levels_are_like_mnists() {
+fn gray_levels_are_like_mnists() {
     let set = generate(2, 3000, 0);
     let mean = set
         .train

@@ -19,10 +19,10 @@ fn reason(read: Result<DataSet, DataError>) -> String {
 }
 
 /// An image whose left upper corner is this bright.
-fn picture(path: &Path, grey: u8) {
+fn picture(path: &Path, gray: u8) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     GrayImage::from_fn(28, 28, |x, y| {
-        [if x < 14 && y < 14 { grey } else { 0 }].into()
+        [if x < 14 && y < 14 { gray } else { 0 }].into()
     })
     .save(path)
     .unwrap();

@@ -107,7 +107,7 @@ fn a_set_is_found_by_name_and_counted() {
 }
 
 #[test]
-fn mnist_is_recognised_by_content() {
+fn mnist_is_recognized_by_content() {
     let Some(folder) = mnist_folder() else { return };
     let copy = TempDir::new().unwrap();
     for entry in fs::read_dir(&folder).unwrap() {
@@ -271,7 +271,7 @@ fn class_folders_are_read_in_the_same_order_everywhere() {
 }
 
 #[test]
-fn labelled_ink_is_a_data_set() {
+fn labeled_ink_is_a_data_set() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("mine.jsonl");
     let line =

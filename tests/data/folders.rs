@@ -164,24 +164,20 @@ fn a_test_table_counts_when_it_has_labels_and_is_not_passed_over_when_damaged() 
         .join(",")
         + "\n";
     let header = "\u{feff}label,".to_owned() + &names;
-    let labelled = |rows| table(|row| (row % 10).to_string(), rows);
-    fs::write(
-        root.path().join("train.csv"),
-        header.clone() + &labelled(70),
-    )
-    .unwrap();
+    let labeled = |rows| table(|row| (row % 10).to_string(), rows);
+    fs::write(root.path().join("train.csv"), header.clone() + &labeled(70)).unwrap();
     let test = root.path().join("test.csv");
-    fs::write(&test, header.clone() + &labelled(8)).unwrap();
+    fs::write(&test, header.clone() + &labeled(8)).unwrap();
     let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (70, 8));
 
     // As Kaggle gives it: pixels alone.
-    let unlabelled = labelled(8)
+    let unlabeled = labeled(8)
         .lines()
         .map(|line| &line[2..])
         .collect::<Vec<_>>()
         .join("\n");
-    fs::write(&test, names + &unlabelled).unwrap();
+    fs::write(&test, names + &unlabeled).unwrap();
     let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (60, 10));
 

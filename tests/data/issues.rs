@@ -126,7 +126,7 @@ fn each_issue_is_found_with_the_images_that_have_it() {
     let blank = &overview.issues[0];
     assert_eq!(
         blank.place_of(&blank.examples[1]),
-        "Training image 24 (from 0), labelled 4"
+        "Training image 24 (from 0), labeled 4"
     );
 }
 

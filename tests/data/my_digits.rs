@@ -35,11 +35,11 @@ fn drawings_are_added_relabelled_and_removed_and_each_change_is_taken_back() {
     assert_eq!(mine.change(&added(three.clone())).unwrap().drawings, three);
     let relabel = Edit {
         remove: vec![three[1].clone()],
-        add: vec![three[1].relabelled(7).unwrap()],
+        add: vec![three[1].relabeled(7).unwrap()],
     };
-    let relabelled = mine.change(&relabel).unwrap().drawings;
+    let relabeled = mine.change(&relabel).unwrap().drawings;
     assert_eq!(
-        relabelled
+        relabeled
             .iter()
             .map(|drawing| drawing.digit)
             .collect::<Vec<_>>(),

@@ -174,7 +174,7 @@ fn a_run_that_is_interrupted_says_where_it_can_be_resumed() {
 }
 
 #[test]
-fn a_resumed_run_recognises_drawings_from_its_start() {
+fn a_resumed_run_recognizes_drawings_from_its_start() {
     let home = Home::new();
     let engine = in_thread(home.settings());
     engine.send(train(1, &home.config(), None));

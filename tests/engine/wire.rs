@@ -219,7 +219,7 @@ fn every_event_arrives_as_it_left() {
             outcome: Err(flaw),
         })
         .to_vec();
-    let recognised = ImportFinding::Recognised {
+    let recognized = ImportFinding::Recognized {
         renamed: vec![("a".to_owned(), "b".to_owned())],
         accuracy: 0.5,
         images: 3,
@@ -425,7 +425,7 @@ fn every_event_arrives_as_it_left() {
             run,
             JobResult::Import {
                 summary: summary(&config, Vec::new(), false),
-                finding: recognised,
+                finding: recognized,
             },
         ),
         Event::Failed(EngineError::NoSuchRun.into()),

@@ -202,7 +202,7 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
 }
 
 #[test]
-fn a_run_of_one_epoch_recognises_drawings_from_its_first_steps() {
+fn a_run_of_one_epoch_recognizes_drawings_from_its_first_steps() {
     let bench = bench(60, 1);
     bench.start(1);
     bench.until(|event| match event {
@@ -1083,7 +1083,7 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
 }
 
 #[test]
-fn many_drawings_are_recognised_at_once() {
+fn many_drawings_are_recognized_at_once() {
     let bench = bench(4, 1);
     let line = Ink {
         strokes: vec![vec![[100.0, 40.0], [100.0, 240.0]]],

@@ -179,7 +179,7 @@ fn raw_pictures_go_in_and_probabilities_come_out() {
     );
 }
 
-/// `OpenVINO` 2026.4 moves the operators `Gelu` and `x · sigmoid(x)`, and what it recognises as
+/// `OpenVINO` 2026.4 moves the operators `Gelu` and `x · sigmoid(x)`, and what it recognizes as
 /// these, before max pooling.
 #[test]
 fn behind_max_pooling_activations_that_are_not_monotonic_are_no_single_operator() {

@@ -66,7 +66,7 @@ def objects(text):
 
 
 def digit(label):
-    """A digit in MNIST's frame: 20 pixels long, centred by mass, so that Inkling reads the file as it is."""
+    """A digit in MNIST's frame: 20 pixels long, centered by mass, so that Inkling reads the file as it is."""
     while True:
         image = Image.new("L", (96, 96))
         ImageDraw.Draw(image).text((30, 16), str(label), fill=255, font=ImageFont.load_default(size=int(random.integers(44, 60))))
@@ -131,7 +131,7 @@ def near(what, got, wanted, network):
 worst_seen = {}
 
 
-def normalised(pictures, model):
+def normalized(pictures, model):
     """What a model without preprocessing takes: `[n, 1, 28, 28]`."""
     about = {entry.key: entry.value for entry in model.metadata_props}
     return (pictures[:, None].astype(np.float32) / np.float32(255) - np.float32(about["mean"])) / np.float32(about["std"])
@@ -156,7 +156,7 @@ def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None, name
         given = pictures
     else:
         assert (takes.name, takes.shape, gives.name) == ("input", ["batch", 1, 28, 28], "logits")
-        given = normalised(pictures, model)
+        given = normalized(pictures, model)
     rows = np.concatenate([session.run(None, {takes.name: given[at:at + batch]})[0] for at in range(0, len(pictures), batch)])
     return rows if preprocessing else softmax(rows)
 
@@ -346,9 +346,9 @@ def through_old_onnxruntime(path):
 def check_tflite(checked):
     """All at once: TensorFlow takes seconds to start."""
     files = [folder.parent / "logits.onnx" for _, folder, *_ in checked]
-    given = WORK / "normalised.npy"
+    given = WORK / "normalized.npy"
     # TFLite has channels last.
-    np.save(given, normalised(pictures[:MANY], onnx.load(files[0])).transpose(0, 2, 3, 1))
+    np.save(given, normalized(pictures[:MANY], onnx.load(files[0])).transpose(0, 2, 3, 1))
     run(TFLITE_PYTHON, Path(__file__).with_name("tflite.py"), given, *files)
     for (name, _, _, wanted, _), file in zip(checked, files):
         near("TFLite", softmax(np.load(file.with_suffix(".npy"))), wanted[:MANY], name)

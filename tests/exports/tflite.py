@@ -1,5 +1,5 @@
 """Converts ONNX files of networks without preprocessing to TFLite with onnx2tf, and computes logits with LiteRT. It runs in an environment of its own,
-because TensorFlow needs other versions than the rest: `python tflite.py PICTURES.npy MODEL.onnx…` takes pictures `[n, 28, 28, 1]`, normalised, and
+because TensorFlow needs other versions than the rest: `python tflite.py PICTURES.npy MODEL.onnx…` takes pictures `[n, 28, 28, 1]`, normalized, and
 writes the logits `[n, 10]` to MODEL.npy beside each file."""
 import sys
 import tempfile

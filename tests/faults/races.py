@@ -34,7 +34,7 @@ def main():
         def look():
             """Starts that clean up, and that would resume a run if one looked interrupted."""
             while not over.is_set():
-                assert setting.run(work / "home", "licences").returncode == 0
+                assert setting.run(work / "home", "licenses").returncode == 0
                 done = setting.run(work / "home", "train", "--resume")
                 others[done.returncode] += 1
                 others["panics"] += "panicked" in done.stderr

@@ -103,7 +103,7 @@ class Scenario:
 
     def next_start(self, work):
         """Nothing is left of a process that has ended after Inkling's next start."""
-        done = self.setting.run(work / "home", "licences")
+        done = self.setting.run(work / "home", "licenses")
         assert done.returncode == 0, done.stderr
         assert not leftovers(work / "home"), f"leftovers after the next start: {leftovers(work / 'home')}"
 

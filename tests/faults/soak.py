@@ -28,7 +28,7 @@ PASSING = 2
 
 
 def cycle(engine, setting, home, source):
-    """A run that is stopped at a random moment, drawings that are recognised meanwhile, and at times an export or an evaluation."""
+    """A run that is stopped at a random moment, drawings that are recognized meanwhile, and at times an export or an evaluation."""
     config = {"version": 1, "data": str(setting.data), "model": "tiny", "epochs": 1000, "batch_size": 32, "seed": 1}
     engine.submit({"Train": {"config": config, "from": None}})
     kind, content = engine.until(["Started", "Failed"])

@@ -47,7 +47,7 @@ fn chosen(readings: [(Activation, Normalization, f32); 2]) -> Reading {
 }
 
 #[test]
-fn of_normalisations_that_do_the_same_the_one_is_taken_that_fits_how_sure_the_network_is() {
+fn of_normalizations_that_do_the_same_the_one_is_taken_that_fits_how_sure_the_network_is() {
     let normalizations = |mnist: f32, unit: f32| {
         chosen([
             (Activation::Relu, Normalization::MNIST, mnist),

@@ -1,6 +1,6 @@
 //! Weights whose network cannot be told, or not built: nothing is imported without a word. The two
 //! files were trained by `PyTorch` on 30,000 built-in digits, a few epochs: a `LeNet` with average
-//! pooling, tanh and MNIST's normalisation, and one with maximum pooling, sigmoid and pixels from 0
+//! pooling, tanh and MNIST's normalization, and one with maximum pooling, sigmoid and pixels from 0
 //! to 1.
 
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ fn average_pooling_and_a_sigmoid_are_not_taken_for_what_inkling_builds() {
         // Whoever accepts it gets the best that there is, and is told how good that is.
         let accept = true;
         let imported = import(&ImportSpec { accept, ..spec }).unwrap();
-        let ImportFinding::Recognised { accuracy, sure, .. } = imported.finding else {
+        let ImportFinding::Recognized { accuracy, sure, .. } = imported.finding else {
             panic!("described")
         };
         assert!(!sure, "{accuracy}");
@@ -87,7 +87,7 @@ fn a_network_that_reads_too_little_is_asked_about() {
     };
     assert!(matches!(
         import(&named).unwrap().finding,
-        ImportFinding::Recognised { sure: true, .. }
+        ImportFinding::Recognized { sure: true, .. }
     ));
 }
 
@@ -120,7 +120,7 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
         }))
     };
     let imported = inkling::import::import(&spec, &mut squares, &mut Unwatched).unwrap();
-    let ImportFinding::Recognised {
+    let ImportFinding::Recognized {
         accuracy,
         images,
         tried_on,
@@ -138,7 +138,7 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
         imported.file.card.normalization,
         trained.net.normalization()
     );
-    // The images at hand do not help where digits are recognised better.
+    // The images at hand do not help where digits are recognized better.
     let blank = |_: &mut dyn Progress| {
         Ok(Some(TrialImages {
             data: data.clone(),
@@ -158,8 +158,8 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
 }
 
 #[test]
-fn pixels_from_0_to_255_are_recognised() {
-    // The starter model with MNIST's normalisation moved into its first layer, which then takes
+fn pixels_from_0_to_255_are_recognized() {
+    // The starter model with MNIST's normalization moved into its first layer, which then takes
     // pixels as they are.
     let net = starter_file().unwrap().net;
     let folder = tempfile::tempdir().unwrap();
@@ -184,6 +184,6 @@ fn pixels_from_0_to_255_are_recognised() {
         imported.file.card.normalization
     );
     assert!(
-        matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.95)
+        matches!(imported.finding, ImportFinding::Recognized { sure: true, accuracy, .. } if accuracy > 0.95)
     );
 }

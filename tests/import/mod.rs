@@ -517,7 +517,7 @@ fn what_inkling_exported_comes_back_with_its_history() {
 }
 
 #[test]
-fn activation_and_normalisation_are_found_out_by_trying() {
+fn activation_and_normalization_are_found_out_by_trying() {
     // The starter model reads: its weights without its description have to be understood as what
     // they are.
     let starter = starter_file().unwrap();
@@ -529,7 +529,7 @@ fn activation_and_normalisation_are_found_out_by_trying() {
         summary,
         finding,
     } = import(&ImportSpec::of(path.clone())).unwrap();
-    let ImportFinding::Recognised {
+    let ImportFinding::Recognized {
         accuracy,
         images,
         sure,
@@ -592,7 +592,7 @@ fn what_reads_nothing_is_taken_as_usual_and_said() {
     let imported = import(&accepted(path)).unwrap();
     assert!(matches!(
         imported.finding,
-        ImportFinding::Recognised { sure: false, .. }
+        ImportFinding::Recognized { sure: false, .. }
     ));
     assert_eq!(imported.file.card.config.activation, Activation::Relu);
 }
@@ -674,7 +674,7 @@ fn the_temperature_of_an_export_comes_back_and_that_of_other_weights_is_fitted()
     let plain = |net: &Net| {
         write(&path, net);
         let imported = import(&settled(path.clone())).unwrap();
-        let ImportFinding::Recognised { calibrated, .. } = imported.finding else {
+        let ImportFinding::Recognized { calibrated, .. } = imported.finding else {
             panic!("described")
         };
         (imported.file.card.calibration, calibrated)
@@ -684,7 +684,7 @@ fn the_temperature_of_an_export_comes_back_and_that_of_other_weights_is_fitted()
         calibrated && fitted.is_valid() && fitted.has_temperature(),
         "{fitted:?}"
     );
-    // What recognises no digits cannot be calibrated on them.
+    // What recognizes no digits cannot be calibrated on them.
     let (none, calibrated) = plain(&exported.file.net);
     assert!(
         !calibrated && none.is_valid() && !none.has_temperature(),

@@ -111,7 +111,7 @@ fn what_an_export_says_of_itself_holds_without_any_trial() {
         starter.file.net.weights().unwrap()
     );
     assert!(
-        matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.9)
+        matches!(imported.finding, ImportFinding::Recognized { sure: true, accuracy, .. } if accuracy > 0.9)
     );
 }
 
@@ -398,7 +398,7 @@ fn weights_in_the_layout_of_keras_are_brought_into_that_of_pytorch() {
         imported.file.net.weights().unwrap(),
         starter.net.weights().unwrap()
     );
-    let ImportFinding::Recognised {
+    let ImportFinding::Recognized {
         renamed, accuracy, ..
     } = imported.finding
     else {

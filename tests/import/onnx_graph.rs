@@ -22,7 +22,7 @@ use prost::Message;
 use super::{accepted, cnn, import};
 use crate::export::{file, untrained_model};
 
-/// From normalised values to logits.
+/// From normalized values to logits.
 fn spec(opset: u32) -> ExportSpec {
     ExportSpec {
         preprocessing: false,
@@ -68,7 +68,7 @@ fn float(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
     }
 }
 
-/// The starter model with a batch normalisation after its first convolution that changes nothing,
+/// The starter model with a batch normalization after its first convolution that changes nothing,
 /// as no network of Inkling's has it.
 fn with_batch_norm() -> ModelProto {
     let mut model = ModelProto::decode(file(&starter(), &spec(17), "model").as_slice()).unwrap();
@@ -84,7 +84,7 @@ fn with_batch_norm() -> ModelProto {
         node.input
             .iter_mut()
             .filter(|input| **input == output)
-            .for_each(|input| "normalised".clone_into(input));
+            .for_each(|input| "normalized".clone_into(input));
     }
     let parameters = ["bn.scale", "bn.bias", "bn.mean", "bn.variance"];
     for (name, value) in parameters.into_iter().zip([1.0, 0.0, 0.0, 1.0 - 1e-5]) {
@@ -95,7 +95,7 @@ fn with_batch_norm() -> ModelProto {
         .collect();
     let node = NodeProto {
         input,
-        output: vec!["normalised".to_owned()],
+        output: vec!["normalized".to_owned()],
         op_type: "BatchNormalization".to_owned(),
         ..NodeProto::default()
     };
@@ -552,7 +552,7 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
         let first = question.choices().swap_remove(0).1;
         for spec in [accepted(path.clone()), first] {
             let imported = import(&spec).unwrap();
-            let (ImportFinding::Recognised { accuracy, .. }
+            let (ImportFinding::Recognized { accuracy, .. }
             | ImportFinding::OnnxGraph { accuracy, .. }) = imported.finding
             else {
                 panic!("described")

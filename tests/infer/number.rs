@@ -60,7 +60,7 @@ fn numbers_are_read_from_left_to_right() {
 }
 
 #[test]
-fn a_single_digit_stays_one_and_is_recognised_as_always() {
+fn a_single_digit_stays_one_and_is_recognized_as_always() {
     let starter = starter();
     let mut whole = 0;
     for seed in 0..200_u64 {

@@ -202,9 +202,9 @@ fn the_edge_of_the_paper_is_not_part_of_the_digit() {
 fn transparency_is_paper_for_dark_and_light_ink() {
     let ink = five();
     let covered = sheet(&ink, 120, 120, 0.7, [0.5, 0.5], |_, _, ink| ink);
-    for colour in [0, 255] {
+    for color in [0, 255] {
         let image = RgbaImage::from_fn(120, 120, |x, y| {
-            Rgba([colour, colour, colour, covered.get_pixel(x, y).0[0]])
+            Rgba([color, color, color, covered.get_pixel(x, y).0[0]])
         });
         assert_alike(&ink, &read_png(image));
     }
@@ -303,7 +303,7 @@ fn a_bar_on_a_strip_of_paper_fills_the_frame_the_way_it_lies() {
 }
 
 #[test]
-fn odd_shapes_and_textures_are_blank_or_centred() {
+fn odd_shapes_and_textures_are_blank_or_centered() {
     let dotted = |width, height| {
         GrayImage::from_fn(width, height, |x, y| {
             Luma([if (x + y) % 7 == 0 { 0 } else { 255 }])
@@ -327,14 +327,14 @@ fn odd_shapes_and_textures_are_blank_or_centred() {
                 .sum()
         };
         let total = mass(&|_| 1);
-        let centre = [
+        let center = [
             mass(&|index| index % SIDE) / total,
             mass(&|index| index / SIDE) / total,
         ];
         // By whole pixels, as MNIST's images are.
         assert!(
-            read.is_blank() || centre.iter().all(|centre| (centre - 14.0).abs() < 0.6),
-            "{size:?}: {centre:?}"
+            read.is_blank() || center.iter().all(|center| (center - 14.0).abs() < 0.6),
+            "{size:?}: {center:?}"
         );
     }
 }
@@ -352,7 +352,7 @@ fn every_format_gives_what_png_gives() {
     let picture = DynamicImage::from(sheet(&five(), 200, 160, 0.7, [0.5, 0.5], dark_on_light));
     let expected = read_png(picture.clone());
     for format in OTHER_FORMATS {
-        // GIF and WebP have no grey of their own.
+        // GIF and WebP have no gray of their own.
         let read = read("a.png", &encoded(picture.to_rgb8(), format)).unwrap();
         assert_alike_images(&expected, &read);
     }
@@ -371,7 +371,7 @@ fn every_format_gives_what_png_gives() {
     assert!(!read("a.pbm", text.as_bytes()).unwrap().is_blank());
 }
 
-/// A GIF's 256 colours, and rounding, may change a pixel a little.
+/// A GIF's 256 colors, and rounding, may change a pixel a little.
 #[track_caller]
 fn assert_alike_images(one: &Image, other: &Image) {
     let difference = one

@@ -41,7 +41,7 @@ fn extent(picture: &Image) -> (usize, usize) {
     (span(&columns), span(&rows))
 }
 
-fn centre_of_mass(picture: &Image) -> [f32; 2] {
+fn center_of_mass(picture: &Image) -> [f32; 2] {
     let [mut mass, mut x, mut y] = [0.0; 3];
     for (index, &pixel) in picture.pixels().iter().enumerate() {
         mass += f32::from(pixel);
@@ -76,20 +76,20 @@ fn largest_difference(a: &Image, b: &Image) -> u8 {
 }
 
 #[test]
-fn ink_fills_the_box_and_its_mass_is_centred() {
+fn ink_fills_the_box_and_its_mass_is_centered() {
     let zigzag = ink(&[&[[0.0, 0.0], [300.0, 40.0], [10.0, 70.0], [290.0, 120.0]]]);
     for (drawing, tall) in [(four(), true), (zigzag, false)] {
         let picture = rasterize(&drawing);
         let (width, height) = extent(&picture);
         assert_eq!(if tall { height } else { width }, 20);
         assert!(width <= 20 && height <= 20);
-        // MNIST's training images centre at pixel 14 on both axes, to half a pixel.
+        // MNIST's training images center at pixel 14 on both axes, to half a pixel.
         assert!(
-            centre_of_mass(&picture)
+            center_of_mass(&picture)
                 .iter()
                 .all(|axis| (axis - 14.0).abs() <= 0.51),
             "{:?}",
-            centre_of_mass(&picture)
+            center_of_mass(&picture)
         );
     }
 }
@@ -154,7 +154,7 @@ fn a_straight_line_is_a_line_and_a_dot_a_dot() {
             "{width}x{height}"
         );
         assert!(
-            centre_of_mass(&dot)
+            center_of_mass(&dot)
                 .iter()
                 .all(|axis| (axis - 14.0).abs() <= 0.51)
         );

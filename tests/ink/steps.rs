@@ -58,7 +58,7 @@ fn every_choice() -> impl Iterator<Item = Steps> {
         Step::Specks,
         Step::Scaling,
         Step::Pen,
-        Step::Centring,
+        Step::Centering,
     ];
     (0..1 << all.len()).map(move |bits: usize| {
         let off = all
@@ -82,7 +82,7 @@ fn the_last_image_of_a_drawing_s_steps_is_the_model_s_input_bit_for_bit() {
                 StageKind::Drawn,
                 StageKind::Step(Step::Scaling),
                 StageKind::Step(Step::Pen),
-                StageKind::Step(Step::Centring),
+                StageKind::Step(Step::Centering),
             ];
             assert_eq!(kinds(&stages), order);
         }
@@ -91,10 +91,10 @@ fn the_last_image_of_a_drawing_s_steps_is_the_model_s_input_bit_for_bit() {
 }
 
 #[test]
-fn without_size_normalisation_the_canvas_is_scaled_down_as_a_whole() {
+fn without_size_normalization_the_canvas_is_scaled_down_as_a_whole() {
     let steps = Steps::ALL
         .without(Step::Scaling)
-        .without(Step::Centring)
+        .without(Step::Centering)
         .on_page([280.0, 280.0]);
     // From 4 to 12 pixels, and half a pen around.
     let [left, right, top, bottom] = bounds(&rasterize_steps(&one(), &steps));
@@ -134,7 +134,7 @@ fn without_the_usual_pen_a_thick_one_stays_thick() {
 }
 
 #[test]
-fn without_centring_the_box_stays_in_the_middle() {
+fn without_centering_the_box_stays_in_the_middle() {
     // A seven has most of its mass above.
     let seven = Ink {
         strokes: vec![vec![
@@ -148,7 +148,7 @@ fn without_centring_the_box_stays_in_the_middle() {
     };
     let [.., top, bottom] = bounds(&rasterize_steps(
         &seven,
-        &Steps::ALL.without(Step::Centring),
+        &Steps::ALL.without(Step::Centering),
     ));
     assert_eq!((top, bottom), (4, 23));
     let [.., top, bottom] = bounds(&rasterize(&seven));
@@ -167,7 +167,7 @@ fn one_digit_of_several_has_steps_of_its_own() {
     let page = [700.0, 280.0];
     for steps in [
         Steps::ALL,
-        Steps::ALL.without(Step::Scaling).without(Step::Centring),
+        Steps::ALL.without(Step::Scaling).without(Step::Centering),
     ] {
         let writing = Writing::of_ink_with(&ink, &steps.on_page(page));
         let stages = writing.stages(1..2);
@@ -245,7 +245,7 @@ fn the_last_image_of_an_image_file_s_steps_is_the_model_s_input_bit_for_bit() {
         assert_eq!(kinds(&stages), whole);
         assert_eq!(
             kinds(&own),
-            [Step::Scaling, Step::Pen, Step::Centring].map(StageKind::Step)
+            [Step::Scaling, Step::Pen, Step::Centering].map(StageKind::Step)
         );
         if steps == Steps::ALL {
             assert_eq!(*last(&own), read);
@@ -295,7 +295,7 @@ fn each_step_of_an_image_file_does_what_it_is_named_after() {
     // The digit fills half of the height.
     let [.., top, bottom] = bounds(&image(without(Step::Scaling)));
     assert!(bottom - top < 14, "{top} {bottom}");
-    assert_ne!(image(without(Step::Centring)), image(all));
+    assert_ne!(image(without(Step::Centering)), image(all));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn linear_layers() {
 }
 
 #[test]
-fn layer_normalisation() {
+fn layer_normalization() {
     let arrays = random(&[&[6, 5, 24], &[24], &[24]]);
     check(
         &arrays[..1],
@@ -195,7 +195,7 @@ fn fused_kernels_compute_what_the_composed_ops_do() {
     for x in [tensor(x), tensor(x).transpose(0, 1).unwrap()] {
         let normalize = |context| ops::layer_norm(&x, &weight, &bias, context).unwrap();
         close(
-            "layer normalisation",
+            "layer normalization",
             &flat(&normalize(fused)),
             &wide(&normalize(composed)),
         );

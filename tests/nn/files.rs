@@ -141,7 +141,7 @@ fn changed(change: impl Fn(&mut ModelCard, &mut Vec<(String, Vec<usize>, Vec<f32
 fn every_claim_is_checked() {
     assert!(ModelFile::from_bytes(&changed(|_, _| ()), Path::new("whole")).is_ok());
     assert!(reason(&changed(|card, _| card.version = FORMAT_VERSION + 1)).contains("newer"));
-    assert!(reason(&changed(|card, _| card.normalization.std = 0.0)).contains("normalisation"));
+    assert!(reason(&changed(|card, _| card.normalization.std = 0.0)).contains("normalization"));
     for wrong in [0.0, -1.0, 0.04, 21.0] {
         assert!(
             reason(&changed(|card, _| card.calibration.temperature = wrong))
@@ -217,23 +217,23 @@ fn a_file_beyond_the_bound_is_refused() {
 
 #[test]
 fn labels_are_those_of_the_data() {
-    let labelled = |data: &DataSpec, classes: Classes| {
+    let labeled = |data: &DataSpec, classes: Classes| {
         let mut written = model(ModelKind::Linear);
         (written.card.data, written.card.labels) = (data.clone(), classes);
         written.to_bytes(WeightFormat::F32).unwrap()
     };
     let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
-    let read = ModelFile::from_bytes(&labelled(&fashion, Classes::Clothing), Path::new("fashion"))
-        .unwrap();
+    let read =
+        ModelFile::from_bytes(&labeled(&fashion, Classes::Clothing), Path::new("fashion")).unwrap();
     assert_eq!(read.card.labels, Classes::Clothing);
-    assert!(reason(&labelled(&fashion, Classes::Digits)).contains("Fashion-MNIST"));
-    let said = reason(&labelled(&fashion, Classes::Hiragana));
+    assert!(reason(&labeled(&fashion, Classes::Digits)).contains("Fashion-MNIST"));
+    let said = reason(&labeled(&fashion, Classes::Hiragana));
     assert!(
         said.contains("tsu") && said.contains("articles of clothing of Fashion-MNIST"),
         "{said}"
     );
     assert!(
-        reason(&labelled(&DataSpec::builtin(), Classes::Clothing))
+        reason(&labeled(&DataSpec::builtin(), Classes::Clothing))
             .contains("not the digits of Built-in digits")
     );
 }

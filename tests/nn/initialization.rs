@@ -84,7 +84,7 @@ fn it_holds_with_every_activation() {
 }
 
 #[test]
-fn images_are_normalised_with_their_own_mean_and_deviation() {
+fn images_are_normalized_with_their_own_mean_and_deviation() {
     let (images, indices) = images();
     let count = images.images.len() as f64;
     let mean = images
@@ -169,7 +169,7 @@ fn the_first_filters_are_principal_components_of_unit_variance_and_their_negativ
 }
 
 #[test]
-fn zca_filters_whiten_each_pixel_by_its_neighbours() {
+fn zca_filters_whiten_each_pixel_by_its_neighbors() {
     for (model, size, middle) in [
         (ModelKind::Speedrun, 25, 12),
         (ModelKind::Mlp, 784, 13 * 28 + 13),
@@ -194,12 +194,10 @@ fn zca_filters_whiten_each_pixel_by_its_neighbours() {
         );
         assert!(filters[0][middle] > 0.0, "{model}");
         if model == ModelKind::Speedrun {
-            let neighbours = [middle - 5, middle - 1, middle + 1, middle + 5];
+            let neighbors = [middle - 5, middle - 1, middle + 1, middle + 5];
             assert!(
-                neighbours
-                    .iter()
-                    .all(|&neighbour| filters[0][neighbour] < 0.0),
-                "less what its neighbours tell: {:?}",
+                neighbors.iter().all(|&neighbor| filters[0][neighbor] < 0.0),
+                "less what its neighbors tell: {:?}",
                 filters[0]
             );
         }

@@ -1,4 +1,4 @@
-//! The networks: sizes, initialisation, gradients from end to end.
+//! The networks: sizes, initialization, gradients from end to end.
 
 use candle_core::{Device, Tensor};
 use inkling::ink::PIXELS;
@@ -51,7 +51,7 @@ fn parameters_are_counted_as_published() {
         parameter_count(ModelKind::ConvNetBn, 10),
         800 + 18_432 + 73_728 + 2 * (32 + 64 + 128) + 295_168 + 2_570
     );
-    // He et al. 2016 give 0.27 million for three colours; ours has one, and option B's projections.
+    // He et al. 2016 give 0.27 million for three colors; ours has one, and option B's projections.
     let norms = |channels: usize| 2 * channels;
     let block = |inputs: usize, outputs: usize| {
         9 * inputs * outputs + 9 * outputs * outputs + 2 * norms(outputs)
@@ -292,7 +292,7 @@ fn names_are_those_that_pytorch_users_expect() {
 }
 
 #[test]
-fn running_statistics_follow_training_alone_and_no_optimiser_moves_them() {
+fn running_statistics_follow_training_alone_and_no_optimizer_moves_them() {
     let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 1).unwrap();
     assert!(
         net.trainable()

@@ -1,4 +1,4 @@
-//! Batch and layer normalisation, and the sum that ends a residual block.
+//! Batch and layer normalization, and the sum that ends a residual block.
 
 use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
@@ -106,7 +106,7 @@ fn batch_norm_of_many_pieces_keeps_its_digits_far_from_zero() {
         .to_vec1::<f32>()
         .unwrap();
     close(
-        "normalised",
+        "normalized",
         &y,
         &batch_reference(&wide, &[1.0, -2.0, 0.5], &[0.0, 1.0, 2.0], None),
     );

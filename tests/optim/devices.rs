@@ -1,4 +1,4 @@
-//! Every optimiser on other devices, against its formula over slices on the CPU: the same formula
+//! Every optimizer on other devices, against its formula over slices on the CPU: the same formula
 //! over tensors, and CUDA's fused kernel, which repeats some of them in C.
 
 use candle_core::{Device, Tensor};

@@ -1,4 +1,4 @@
-//! Optimisers against their published formulas and on other devices, schedules at their corners.
+//! Optimizers against their published formulas and on other devices, schedules at their corners.
 
 mod averaging;
 mod devices;

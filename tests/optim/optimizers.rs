@@ -1,4 +1,4 @@
-//! Each optimiser against its published formula, worked out in f64.
+//! Each optimizer against its published formula, worked out in f64.
 
 use inkling::math::random::Random;
 use inkling::nn::{DeviceContext, Parameter};

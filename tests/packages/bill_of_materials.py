@@ -14,11 +14,11 @@ with open(file, encoding="utf-8") as opened:
     text = opened.read()
 bill = json.loads(text)
 
-told = subprocess.run([*command, "licences"], check=True, capture_output=True, text=True, encoding="utf-8").stdout
-# A line for each package, before the texts of the licences: `name 1.2.3: LICENCE`.
+told = subprocess.run([*command, "licenses"], check=True, capture_output=True, text=True, encoding="utf-8").stdout
+# A line for each package, before the texts of the licenses: `name 1.2.3: LICENSE`.
 expected = set(re.findall(r"^([\w-]+ \d+\.\d+\.\d+\S*): ", told, re.MULTILINE))
 listed = {f"{part['name']} {part['version']}" for part in bill["components"]}
-assert len(expected) > 100, f"`inkling licences` names only {len(expected)} packages"
+assert len(expected) > 100, f"`inkling licenses` names only {len(expected)} packages"
 assert listed == expected, f"only in the bill: {sorted(listed - expected)}; only in the executable: {sorted(expected - listed)}"
 
 parts = [bill["metadata"]["component"], *bill["components"]]
@@ -27,7 +27,7 @@ assert len(references) == len(parts), "a package is listed twice"
 for entry in bill["dependencies"]:
     assert {entry["ref"], *entry["dependsOn"]} <= references, f"{entry['ref']} depends on what is not listed"
 for part in bill["components"]:
-    assert part["licenses"] and part["hashes"], f"{part['name']} has no licence or no checksum"
+    assert part["licenses"] and part["hashes"], f"{part['name']} has no license or no checksum"
 
 try:
     from cyclonedx.schema import SchemaVersion

@@ -40,7 +40,7 @@ say("0 epochs are refused on standard error with exit status 2")
 hardware = json.loads(inkling("hardware", "--json").stdout)
 assert hardware["cpu"]["usable_cores"] >= 1 and hardware["memory_total"] > 1 << 28, hardware
 say(f"it runs on {hardware['system']} with {hardware['memory_total'] / 2**30:.0f} GiB of memory")
-licences = inkling("licences").stdout
-assert all(f"\n{name} " in licences for name in ("candle-core", "eframe", "serde")), licences[:500]
-assert "Permission is hereby granted" in licences and len(licences) > 100_000, len(licences)
-say(f"it shows the licences of what is built in ({len(licences) // 1000} kB)")
+licenses = inkling("licenses").stdout
+assert all(f"\n{name} " in licenses for name in ("candle-core", "eframe", "serde")), licenses[:500]
+assert "Permission is hereby granted" in licenses and len(licenses) > 100_000, len(licenses)
+say(f"it shows the licenses of what is built in ({len(licenses) // 1000} kB)")

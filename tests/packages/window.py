@@ -15,7 +15,7 @@ def windows():
     return found.stdout.split()
 
 
-def colours():
+def colors():
     told = subprocess.run(["identify", "-format", "%k", picture], check=True, capture_output=True, text=True)
     return int(told.stdout)
 
@@ -32,7 +32,7 @@ def wait(seconds, what, look):
 def drawn():
     subprocess.run(["import", "-window", windows()[0], picture], check=True)
     # Text is smoothed: a page with words has many shades, an empty one has one.
-    return colours() > 60
+    return colors() > 60
 
 
 program = subprocess.Popen(command)
@@ -41,7 +41,7 @@ try:
     wait(30, "picture in it", drawn)
     time.sleep(2)
     drawn()
-    print(f"ok: the window shows something ({colours()} colours): {picture}", flush=True)
+    print(f"ok: the window shows something ({colors()} colors): {picture}", flush=True)
     second = subprocess.run(command, timeout=60)
     assert second.returncode == 0, f"the second start ended with {second.returncode}"
     assert program.poll() is None and len(windows()) == 1, f"{len(windows())} windows after a second start"

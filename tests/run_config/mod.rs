@@ -62,7 +62,7 @@ fn no_preset_is_called_like_a_network() {
 type Change = fn(&mut RunConfig);
 
 #[test]
-fn a_preset_is_recognised_until_one_of_its_values_changes() {
+fn a_preset_is_recognized_until_one_of_its_values_changes() {
     for &preset in Preset::ALL {
         let config = RunConfig {
             seed: 99,

@@ -1,4 +1,4 @@
 //! Text that people read.
 
-mod licences;
+mod licenses;
 mod visible;

@@ -1,6 +1,6 @@
 //! What a run computes follows from its settings alone: whoever repeats it, or interrupts it
 //! anywhere and resumes it, gets the same steps, epochs and weights, bit for bit. Sampled from all
-//! networks, optimisers, precisions and settings that change what a step does.
+//! networks, optimizers, precisions and settings that change what a step does.
 
 use inkling::data::DataSet;
 use inkling::math::random::Random;
@@ -27,7 +27,7 @@ fn cases() -> u64 {
         .unwrap_or(CASES)
 }
 
-/// Settings and images of a case. Networks, optimisers and precisions take turns, so that a few
+/// Settings and images of a case. Networks, optimizers and precisions take turns, so that a few
 /// cases meet all of them.
 fn case(number: u64) -> (RunConfig, DataSet) {
     fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {

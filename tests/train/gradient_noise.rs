@@ -82,7 +82,7 @@ fn it_is_the_variance_of_the_images_gradients_over_the_square_of_their_mean() {
 #[test]
 fn measuring_leaves_the_network_as_it_is() {
     let images = synthetic::squares(60, 1);
-    // Its batch normalisations keep running statistics.
+    // Its batch normalizations keep running statistics.
     let net = Net::new(ModelKind::ResNet8, Activation::Relu, 10, 3).unwrap();
     let before = net.weights().unwrap();
     net.parameters()[0]

@@ -78,7 +78,7 @@ fn every_network_shows_its_first_layer() {
             assert_eq!(image.len(), pixels);
             assert!(
                 image.contains(&255) || image.contains(&1),
-                "{model}: the largest weight has the strongest colour"
+                "{model}: the largest weight has the strongest color"
             );
         }
     }

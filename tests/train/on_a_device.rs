@@ -110,7 +110,7 @@ fn networks_with_every_kind_of_layer_train_alike() {
             learning_rate: 0.02,
             schedule: ScheduleKind::Constant,
             epochs: 1,
-            // One micro-batch on both: batch normalisation depends on the micro-batch.
+            // One micro-batch on both: batch normalization depends on the micro-batch.
             batch_size: 16,
             ..config(model)
         };
@@ -323,7 +323,7 @@ fn a_memory_limit_is_met_by_smaller_micro_batches_or_refused() {
 }
 
 #[test]
-fn out_of_memory_errors_of_devices_are_recognised() {
+fn out_of_memory_errors_of_devices_are_recognized() {
     for words in [
         "DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")",
         "Insufficient Memory (00000008)",

@@ -33,7 +33,7 @@ fn every_panel_explains_itself_when_asked() {
 }
 
 #[test]
-fn about_shows_versions_machine_and_licences() {
+fn about_shows_versions_machine_and_licenses() {
     let (mut window, _engine) = usual();
     window.until(|app| app.ctx.hardware.is_some());
     window.click("Menu");
@@ -41,7 +41,7 @@ fn about_shows_versions_machine_and_licences() {
     window.get_by_label("CPU");
     window.click("Copy");
     window.get_by_label("Copied");
-    window.click("Licences");
+    window.click("Licenses");
     window.get_by_label_contains("Inkling is built from the following software");
     window.key(Key::Escape);
     assert!(!window.has("Copy"));

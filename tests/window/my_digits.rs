@@ -53,7 +53,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     window.click("2 of yours");
     assert_eq!(window.app().ctx.screen, Screen::MyDigits);
     serve(&mut window, &mut engine);
-    window.get_by_label("Drawing of 1, recognised");
+    window.get_by_label("Drawing of 1, recognized");
     let mine = &window.app().my_digits;
     assert_eq!(mine.correct(mine.drawings().iter()), Some(1));
     window.click("Drawing of 2, read as 1");
@@ -144,7 +144,7 @@ fn app() -> (App, FakeEngine) {
 }
 
 #[test]
-fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
+fn a_drawing_is_kept_as_it_was_recognized_or_as_it_is() {
     let (mut app, mut engine) = app();
     app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(3))));
@@ -237,7 +237,7 @@ fn what_could_not_be_written_is_not_taken_back() {
 }
 
 #[test]
-fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_right() {
+fn what_looks_like_no_digit_is_not_recognized_even_where_the_closest_digit_is_right() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, NO_DIGIT as u8);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), None);
@@ -284,7 +284,7 @@ fn the_collection_asks_for_each_digit_five_times() {
     for digit in 0..10 {
         assert_eq!(asked(&app), Some(digit));
         draw(&mut app, &mut engine, 1);
-        // Whatever it is recognised as, it is what was asked for.
+        // Whatever it is recognized as, it is what was asked for.
         app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     }
     app.until(|app| digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);

@@ -30,7 +30,7 @@ def picture(program, name):
     time.sleep(0.8)  # until bars and hovers have come to rest
     whole = os.path.join(folder, name + ".png")
     program.screenshot(whole)
-    # 256 colours are enough for a window, and a third of the bytes.
+    # 256 colors are enough for a window, and a third of the bytes.
     subprocess.run(["convert", whole, "-strip", "-colors", "256", "-define", "png:compression-level=9", "PNG8:" + whole], check=True)
 
 

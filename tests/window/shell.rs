@@ -72,7 +72,7 @@ fn the_overview_opens_and_closes_by_key() {
 }
 
 #[test]
-fn colours_follow_the_choice_in_the_menu() {
+fn colors_follow_the_choice_in_the_menu() {
     let (mut window, _engine) = usual();
     for (name, theme, shade) in [
         ("Light", Theme::Light, Shade::Light),

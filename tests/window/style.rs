@@ -1,4 +1,4 @@
-//! The colours: contrasts by WCAG 2.2, and distinguishable elevations.
+//! The colors: contrasts by WCAG 2.2, and distinguishable elevations.
 
 use eframe::egui::{Color32, Rgba, Theme};
 use egui_kittest::Harness;

@@ -29,7 +29,7 @@ def check(fact, what):
 
 
 def wizard(program):
-    program.find("Teach your computer to recognise digits", seconds=20)
+    program.find("Teach your computer to recognize digits", seconds=20)
     program.key("Return")
     program.find("Your hardware")
     wait(lambda: any("core" in node.text for node in program.nodes()), 15, "the processor with its cores", program)
@@ -115,7 +115,7 @@ FOUR = [[(0.36, 0.15), (0.3, 0.52), (0.72, 0.52)], [(0.62, 0.2), (0.62, 0.88)]]
 
 def undo(program):
     program.key("ctrl+z", "ctrl+z")
-    program.find("Draw a digit to see it recognised")
+    program.find("Draw a digit to see it recognized")
     say("undoing both strokes empties the canvas and the verdict")
 
 

@@ -119,7 +119,7 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     );
     window.serve(&mut engine);
     // The fake engine measures all but one, with 5,500 images per second, of 55,000; 15,000 more
-    // are recognised.
+    // are recognized.
     assert_eq!(
         window
             .query_all_by_label_contains("about 11 s on this machine")
@@ -311,15 +311,15 @@ fn mnist_is_mixed_with_built_in_digits_where_it_is_found() {
     );
     app.ctx.config = config;
     // 60,000 and half as many built-in digits, of which 7,500 are for validation. What is only
-    // recognised takes a third of the time.
+    // recognized takes a third of the time.
     let images = 82_500.0 * f64::from(app.ctx.config.epochs);
-    let recognised = 7_500.0 * f64::from(app.ctx.config.epochs) + 9_000.0;
+    let recognized = 7_500.0 * f64::from(app.ctx.config.epochs) + 9_000.0;
     assert_eq!(
         app.train
             .total_time(
                 &app.ctx,
                 &app.ctx.config,
-                (images + recognised / 3.0) / 10.0
+                (images + recognized / 3.0) / 10.0
             )
             .as_deref(),
         Some("10 s")

@@ -16,7 +16,7 @@ pub fn workload(workload: Workload) -> String {
         Workload::Memory => "Memory copies".to_owned(),
         Workload::Steps(model) => format!("Training {}", model.label()),
         Workload::Pipeline => "Data pipeline".to_owned(),
-        Workload::Updates => "Optimiser updates".to_owned(),
+        Workload::Updates => "Optimizer updates".to_owned(),
         Workload::Inference => "Recognition".to_owned(),
         Workload::PlainCandle => "Plain candle".to_owned(),
     }
@@ -233,12 +233,12 @@ fn updates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     };
     let lines = rows.iter().filter_map(line).collect();
     Section {
-        title: "Optimiser updates",
+        title: "Optimizer updates",
         about: format!(
             "one update of {} parameters, on all threads",
             grouped(counted)
         ),
-        columns: ["Optimiser", "time per update"].map(str::to_owned).to_vec(),
+        columns: ["Optimizer", "time per update"].map(str::to_owned).to_vec(),
         lines,
         bars: "Bars: share of the longest time",
     }

@@ -1,4 +1,4 @@
-//! `inkling predict`: recognises the digits in images, ink files and tables of pixels, and reads
+//! `inkling predict`: recognizes the digits in images, ink files and tables of pixels, and reads
 //! numbers of several.
 
 mod reading;

@@ -170,7 +170,7 @@ pub struct Written {
     images: usize,
 }
 
-/// Recognises every row of the table `source` and writes `out`: whole, or not at all where a row
+/// Recognizes every row of the table `source` and writes `out`: whole, or not at all where a row
 /// cannot be read.
 pub fn write(
     classifier: &Classifier,
@@ -195,7 +195,7 @@ pub fn write(
     }
     let progress = Progress::new();
     let digits = classifier.digits(&images, &mut |done: f32| {
-        progress.show(done, "Recognising");
+        progress.show(done, "Recognizing");
         Ok(())
     });
     drop(progress);

@@ -1,4 +1,4 @@
-//! What is recognised: a file or standard input, and which kind of thing it is.
+//! What is recognized: a file or standard input, and which kind of thing it is.
 
 use std::collections::BTreeSet;
 use std::io::{self, Cursor, Read};

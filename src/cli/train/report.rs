@@ -26,7 +26,7 @@ pub enum JsonLine<'a> {
         config: &'a RunConfig,
         plan: &'a RunPlan,
     },
-    /// The weights were initialised from statistics of training images.
+    /// The weights were initialized from statistics of training images.
     Initialized(&'a InitializationReport),
     /// A step was taken.
     Step(&'a StepPoint),

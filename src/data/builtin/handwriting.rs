@@ -220,9 +220,9 @@ impl Style {
 }
 
 /// Moves an end away from its neighbor (or towards it) by this fraction of their distance.
-fn extend(end: &mut [f32; 2], neighbour: [f32; 2], fraction: f32) {
+fn extend(end: &mut [f32; 2], neighbor: [f32; 2], fraction: f32) {
     for axis in 0..2 {
-        end[axis] += (end[axis] - neighbour[axis]) * fraction;
+        end[axis] += (end[axis] - neighbor[axis]) * fraction;
     }
 }
 

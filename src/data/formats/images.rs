@@ -265,7 +265,7 @@ fn folders_with_images(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 /// off. The label is the first part or the last, of all files of the folder the same, and that part
 /// is a single digit.
 pub fn named(folder: &Path) -> Recognized {
-    let here = labelled(folder, images_in(folder)?)?;
+    let here = labeled(folder, images_in(folder)?)?;
     if !here.is_empty() {
         return Ok(Some(boxed(NamedImages {
             train: here,
@@ -274,7 +274,7 @@ pub fn named(folder: &Path) -> Recognized {
         })));
     }
     let [train, validation, test] = parts_of(folder)?
-        .map(|part| part.map_or(Ok(Files::new()), |part| labelled(&part, images_in(&part)?)));
+        .map(|part| part.map_or(Ok(Files::new()), |part| labeled(&part, images_in(&part)?)));
     let (mut train, mut test) = (train?, test?);
     if train.is_empty() {
         return Ok(None);
@@ -302,7 +302,7 @@ impl SetFiles for NamedImages {
 }
 
 /// The images, sorted, each with its label.
-fn labelled(folder: &Path, mut images: Vec<PathBuf>) -> Result<Files, DataError> {
+fn labeled(folder: &Path, mut images: Vec<PathBuf>) -> Result<Files, DataError> {
     // A file system lists files in any order; the same folder should give the same set.
     images.sort_unstable();
     let ends: Vec<[Option<u8>; 2]> = images.iter().map(|image| ends(image)).collect();

@@ -1,4 +1,4 @@
-//! Data sets of drawings: labeled strokes, one drawing per line, which `ink` rasterises.
+//! Data sets of drawings: labeled strokes, one drawing per line, which `ink` rasterizes.
 
 use std::path::{Path, PathBuf};
 

@@ -113,7 +113,7 @@ impl SetFiles for ParquetSet {
         // What the labels stand for says what of an image counts, so they are read first.
         let (mut names, mut labels) = (None, Vec::new());
         for path in &paths {
-            let file = caught(path, || LabelledFile::open(path))?;
+            let file = caught(path, || LabeledFile::open(path))?;
             labels.push(caught(path, || file.labels(progress))?);
             names = names.or(file.names);
         }
@@ -136,7 +136,7 @@ impl SetFiles for ParquetSet {
             let [start, end] =
                 [number, number + 1].map(|number| number as f32 / paths.len() as f32);
             let mut progress = PartialProgress::of(progress, start, end);
-            let file = caught(path, || LabelledFile::open(path))?;
+            let file = caught(path, || LabeledFile::open(path))?;
             parts.push(caught(path, || {
                 file.images(labels.len(), framing, &mut originals, &mut progress)
             })?);
@@ -253,7 +253,7 @@ impl Columns {
 }
 
 /// A file with images and labels.
-struct LabelledFile<'p> {
+struct LabeledFile<'p> {
     path: &'p Path,
     reader: SerializedFileReader<File>,
     columns: Columns,
@@ -262,7 +262,7 @@ struct LabelledFile<'p> {
     names: Option<Vec<String>>,
 }
 
-impl<'p> LabelledFile<'p> {
+impl<'p> LabeledFile<'p> {
     fn open(path: &'p Path) -> Result<Self, DataError> {
         let (file, size) = open_plain(path)?;
         let reader = SerializedFileReader::<File>::new(file).map_err(damaged(path))?;

@@ -133,7 +133,7 @@ impl SetFiles for Tables {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let [mut train, validation, mut test] = std::mem::take(&mut self.0);
         if let [table] = test.as_slice()
-            && is_unlabelled(table)?
+            && is_unlabeled(table)?
         {
             test.clear();
         }
@@ -265,7 +265,7 @@ fn part(progress: &mut dyn Progress, number: usize, tables: usize) -> PartialPro
     PartialProgress::of(progress, start(number), start(number + 1))
 }
 
-fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
+fn is_unlabeled(path: &Path) -> Result<bool, DataError> {
     let has_pixels_alone = || Ok(Layout::of(&Rows::new(open(path)?, path)?)?.label.is_none());
     match columns(path)? {
         Some((_, label)) => Ok(label.is_none()),
@@ -286,13 +286,13 @@ struct PathTable {
 impl PathTable {
     /// The columns, where the first line of the file names one of files and one of labels.
     fn open(path: &Path) -> Result<Option<Self>, DataError> {
-        let labelled = |(file, label): (usize, Option<usize>)| {
+        let labeled = |(file, label): (usize, Option<usize>)| {
             Some(Self {
                 file,
                 label: label?,
             })
         };
-        Ok(columns(path)?.and_then(labelled))
+        Ok(columns(path)?.and_then(labeled))
     }
 
     /// Reads these files, which the table at `path` names.

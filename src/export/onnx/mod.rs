@@ -39,7 +39,7 @@ pub fn write(
     let [input, output] = io_names(spec.preprocessing);
     let mut graph = Graph::new(input, Weights::new(net, spec.weights, quantize), spec.opset);
     if spec.preprocessing {
-        normalise(&mut graph, net);
+        normalize(&mut graph, net);
     }
     graph.add_layers(
         &layers(
@@ -116,7 +116,7 @@ pub fn write(
 
 /// Adds the normalization of pixels, with the same operations in the same order as in Inkling, so
 /// that results are bit-identical.
-fn normalise(graph: &mut Graph<'_>, net: &Net) {
+fn normalize(graph: &mut Graph<'_>, net: &Net) {
     let normalization = net.normalization();
     let channel = graph.weights.integers("preprocess.channel_axis", &[1]);
     let numbers = [

@@ -171,7 +171,7 @@ struct Quantized {
     scales: Vec<f32>,
 }
 
-/// Whether a parameter is quantised: only weights are; biases and normalization parameters are few
+/// Whether a parameter is quantized: only weights are; biases and normalization parameters are few
 /// and stay in floating point.
 fn is_quantized(parameter: &Parameter) -> bool {
     parameter.role() == Role::Weight
@@ -227,8 +227,8 @@ impl Quantized {
     }
 }
 
-/// A copy of the network with quantised and dequantised weights, on the CPU: what its accuracy is
-/// after quantisation.
+/// A copy of the network with quantized and dequantized weights, on the CPU: what its accuracy is
+/// after quantization.
 pub fn quantized(net: &Net) -> Result<Net, ExportError> {
     let copy = net.to_device(&DeviceContext::CPU)?;
     let weights = copy.parameters().iter().map(|parameter| {

@@ -201,7 +201,7 @@ WEIGHTS = Path(__file__).with_name({weights})
 {module}
 
 def preprocess(images):
-    """Convert bytes [n, {SIDE}, {SIDE}], light ink on a dark background, to the network's input: normalised floats [n, 1, {SIDE}, {SIDE}]."""
+    """Convert bytes [n, {SIDE}, {SIDE}], light ink on a dark background, to the network's input: normalized floats [n, 1, {SIDE}, {SIDE}]."""
     return (torch.as_tensor(images).float().unsqueeze(1) / 255 - MEAN) / STD
 
 

@@ -14,15 +14,15 @@ const SPECK: f32 = 0.04;
 /// The ink, from 0 to 1 per pixel; `None` when nothing stands out from the paper. `observer` is
 /// shown what each step gives.
 pub(super) fn find_ink(
-    grey: &GrayImage,
+    gray: &GrayImage,
     steps: &Steps,
     observer: &mut impl StageObserver,
 ) -> Option<GrayImage> {
-    let (over_paper, noise) = contrast(grey, steps.has(Step::Lighting))?;
+    let (over_paper, noise) = contrast(gray, steps.has(Step::Lighting))?;
     // Full ink: what the darkest few pixels have, whatever the size of the digit.
     let few = (over_paper.len() / 2000).clamp(4.min(over_paper.len() - 1), 200);
     let full = quantile(&over_paper, 1.0 - few as f32 / over_paper.len() as f32);
-    let image = |values: Vec<f32>| GrayImage { values, ..*grey };
+    let image = |values: Vec<f32>| GrayImage { values, ..*gray };
     let unseparated = || {
         image(
             over_paper
@@ -45,7 +45,7 @@ pub(super) fn find_ink(
     let threshold = (0.4 * full).max(4.0 * noise).min(0.8 * full);
     let stretch = |value: f32| ((value / full - 0.15) / 0.7).clamp(0.0, 1.0);
     let near =
-        |mask: &[bool], index: usize| grey.neighborhood(index).any(|neighbor| mask[neighbor]);
+        |mask: &[bool], index: usize| gray.neighborhood(index).any(|neighbor| mask[neighbor]);
     let within = |mask: &[bool]| {
         image(
             over_paper
@@ -64,7 +64,7 @@ pub(super) fn find_ink(
     let mask: Vec<bool> = over_paper.iter().map(|&value| value > threshold).collect();
     observer.stage(StageKind::Step(Step::Threshold), || small(&within(&mask)));
     let ink = within(&if steps.has(Step::Specks) {
-        main_components(grey, mask)
+        main_components(gray, mask)
     } else {
         mask
     });
@@ -74,36 +74,36 @@ pub(super) fn find_ink(
 
 /// How far each pixel stands out from the paper towards the ink, with its light evened out or as it
 /// is, and the paper's noise (a standard deviation).
-fn contrast(grey: &GrayImage, even_light: bool) -> Option<(Vec<f32>, f32)> {
-    let frame = 1 + grey.width.min(grey.height) / 20;
-    let border: Vec<f32> = (0..grey.values.len())
-        .filter(|&index| grey.distance_to_edge(index) < frame)
-        .map(|index| grey.values[index])
+fn contrast(gray: &GrayImage, even_light: bool) -> Option<(Vec<f32>, f32)> {
+    let frame = 1 + gray.width.min(gray.height) / 20;
+    let border: Vec<f32> = (0..gray.values.len())
+        .filter(|&index| gray.distance_to_edge(index) < frame)
+        .map(|index| gray.values[index])
         .collect();
     if border.is_empty() {
         return None;
     }
     let paper = quantile(&border, 0.5);
-    let (darkest, lightest) = (quantile(&grey.values, 0.002), quantile(&grey.values, 0.998));
+    let (darkest, lightest) = (quantile(&gray.values, 0.002), quantile(&gray.values, 0.998));
     let sign = if paper - darkest >= lightest - paper {
         -1.0
     } else {
         1.0
     };
-    let towards_ink: Vec<f32> = grey
+    let towards_ink: Vec<f32> = gray
         .values
         .iter()
         .map(|value| sign * (value - paper))
         .collect();
-    let light = if !even_light || grey.width.min(grey.height) < PHOTOGRAPH {
+    let light = if !even_light || gray.width.min(gray.height) < PHOTOGRAPH {
         [0.0; 6]
     } else {
-        fit_lighting(grey, &towards_ink)
+        fit_lighting(gray, &towards_ink)
     };
     let over_paper: Vec<f32> = towards_ink
         .iter()
         .enumerate()
-        .map(|(index, value)| value - dot(light, terms(grey, index)))
+        .map(|(index, value)| value - dot(light, terms(gray, index)))
         .collect();
     let half = 0.5 * quantile(&over_paper, 0.998);
     let noise = robust_deviation(over_paper.iter().copied().filter(|value| *value <= half));
@@ -112,11 +112,11 @@ fn contrast(grey: &GrayImage, even_light: bool) -> Option<(Vec<f32>, f32)> {
 
 /// The paper's brightness as a quadratic surface, fitted by least squares to the pixels that are
 /// not ink: each round leaves out those that stand out most.
-fn fit_lighting(grey: &GrayImage, towards_ink: &[f32]) -> [f64; 6] {
+fn fit_lighting(gray: &GrayImage, towards_ink: &[f32]) -> [f64; 6] {
     let stride = (towards_ink.len() / 20_000).max(1);
     let sample: Vec<(f32, [f64; 6])> = (0..towards_ink.len())
         .step_by(stride)
-        .map(|index| (towards_ink[index], terms(grey, index)))
+        .map(|index| (towards_ink[index], terms(gray, index)))
         .collect();
     let mut surface = [0.0; 6];
     let values: Vec<f32> = sample.iter().map(|(value, _)| *value).collect();
@@ -141,10 +141,10 @@ fn fit_lighting(grey: &GrayImage, towards_ink: &[f32]) -> [f64; 6] {
 }
 
 /// The terms of the surface at a pixel, with coordinates from -1 to 1.
-fn terms(grey: &GrayImage, index: usize) -> [f64; 6] {
-    let (x, y) = grey.position(index);
-    let x = 2.0 * (x as f64 + 0.5) / grey.width as f64 - 1.0;
-    let y = 2.0 * (y as f64 + 0.5) / grey.height as f64 - 1.0;
+fn terms(gray: &GrayImage, index: usize) -> [f64; 6] {
+    let (x, y) = gray.position(index);
+    let x = 2.0 * (x as f64 + 0.5) / gray.width as f64 - 1.0;
+    let y = 2.0 * (y as f64 + 0.5) / gray.height as f64 - 1.0;
     [1.0, x, y, x * x, x * y, y * y]
 }
 
@@ -189,12 +189,12 @@ fn least_squares(points: &[&(f32, [f64; 6])]) -> Option<[f64; 6]> {
 /// Keeps the connected components of a mask that make up the digit: no specks, and nothing that
 /// runs off the image (the edge of the paper, a ruled line) beside something of a digit's size that
 /// does not.
-fn main_components(grey: &GrayImage, mask: Vec<bool>) -> Vec<bool> {
-    let components = grey.components(mask);
+fn main_components(gray: &GrayImage, mask: Vec<bool>) -> Vec<bool> {
+    let components = gray.components(mask);
     let runs_off = |members: &[usize]| {
         members
             .iter()
-            .any(|&index| grey.distance_to_edge(index) == 0)
+            .any(|&index| gray.distance_to_edge(index) == 0)
     };
     let (outer, inner): (Vec<_>, Vec<_>) = components
         .into_iter()
@@ -204,7 +204,7 @@ fn main_components(grey: &GrayImage, mask: Vec<bool>) -> Vec<bool> {
     let drop_outer = largest(&inner) >= 0.3 * largest(&outer);
     let outer = if drop_outer { Vec::new() } else { outer };
     let speck = SPECK * largest(&inner).max(largest(&outer));
-    let mut kept = vec![false; grey.values.len()];
+    let mut kept = vec![false; gray.values.len()];
     for &index in inner
         .iter()
         .chain(&outer)

@@ -38,8 +38,8 @@ pub fn read_image_file(path: &Path, framing: Framing) -> Result<(Image, Original
 
 /// What is written in a file of `size` bytes that is open already; errors name `path`.
 pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
-    let grey = decode::read(file, size, path, decode::reduce)?;
-    Ok(as_mnist(&grey).unwrap_or_else(|| reframed(&grey)))
+    let gray = decode::read(file, size, path, decode::reduce)?;
+    Ok(as_mnist(&gray).unwrap_or_else(|| reframed(&gray)))
 }
 
 /// An image of a data set: one of 28x28 pixels is taken as it is, any other is framed.
@@ -93,8 +93,8 @@ fn framed(gray: &GrayImage, framing: Framing) -> Image {
     }
 }
 
-fn reframed(grey: &GrayImage) -> Image {
-    foreground::find_ink(grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| {
+fn reframed(gray: &GrayImage) -> Image {
+    foreground::find_ink(gray, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| {
         reframe::reframe(&ink, &Steps::ALL, &mut ())
     })
 }
@@ -144,25 +144,25 @@ pub fn read_writing(
 /// What a model is shown of an image, found with these steps; `observer` is shown what each of them
 /// gives.
 fn writing_of(
-    grey: &GrayImage,
+    gray: &GrayImage,
     steps: &Steps,
     framing: Framing,
     observer: &mut impl StageObserver,
 ) -> Writing {
     observer.stage(StageKind::Gray, || {
-        StageImage::Light(grey.reduced(STAGE_SIDE))
+        StageImage::Light(gray.reduced(STAGE_SIDE))
     });
     if framing == Framing::Whole {
         return Writing::whole(
-            reframe::whole(grey),
-            [grey.width, grey.height].map(|side| side as f32 * grey.scale),
+            reframe::whole(gray),
+            [gray.width, gray.height].map(|side| side as f32 * gray.scale),
         );
     }
-    if let Some(image) = as_mnist(grey) {
+    if let Some(image) = as_mnist(gray) {
         return Writing::framed(image);
     }
-    let steps = steps.on_page([grey.width as f32, grey.height as f32]);
-    let ink = foreground::find_ink(grey, &steps, observer);
+    let steps = steps.on_page([gray.width as f32, gray.height as f32]);
+    let ink = foreground::find_ink(gray, &steps, observer);
     ink.map_or_else(
         || Writing::framed(Image::BLANK),
         |ink| Writing::of_pixels(ink, steps),
@@ -178,12 +178,12 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), InkError> {
 }
 
 /// The image itself when it has 28x28 pixels.
-fn unchanged(grey: &GrayImage) -> Option<Image> {
-    if (grey.width, grey.height) != (SIDE, SIDE) {
+fn unchanged(gray: &GrayImage) -> Option<Image> {
+    if (gray.width, gray.height) != (SIDE, SIDE) {
         return None;
     }
     let mut pixels = [0; PIXELS];
-    for (pixel, value) in pixels.iter_mut().zip(&grey.values) {
+    for (pixel, value) in pixels.iter_mut().zip(&gray.values) {
         *pixel = (value * 255.0).round() as u8;
     }
     Some(Image::new(pixels))
@@ -191,8 +191,8 @@ fn unchanged(grey: &GrayImage) -> Option<Image> {
 
 /// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20
 /// pixels long and centered by mass.
-fn as_mnist(grey: &GrayImage) -> Option<Image> {
-    let pixels = *unchanged(grey)?.pixels();
+fn as_mnist(gray: &GrayImage) -> Option<Image> {
+    let pixels = *unchanged(gray)?.pixels();
     [pixels, pixels.map(|pixel| 255 - pixel)]
         .into_iter()
         .find(follows_mnist)
@@ -200,7 +200,7 @@ fn as_mnist(grey: &GrayImage) -> Option<Image> {
 }
 
 fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
-    /// Darker pixels are compression artefacts rather than ink.
+    /// Darker pixels are compression artifacts rather than ink.
     const INK: u8 = 40;
     let mut low = [SIDE; 2];
     let mut high = [0; 2];
@@ -222,8 +222,8 @@ fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
     let longest = high[0]
         .saturating_sub(low[0])
         .max(high[1].saturating_sub(low[1]));
-    let centred = |moment: f32| (moment / mass - 14.0).abs() <= 0.75;
-    (18..=20).contains(&longest) && centred(mass_x) && centred(mass_y)
+    let centered = |moment: f32| (moment / mass - 14.0).abs() <= 0.75;
+    (18..=20).contains(&longest) && centered(mass_x) && centered(mass_y)
 }
 
 /// An image file or an image from the clipboard, decoded and reduced.

@@ -69,7 +69,7 @@ pub(in crate::ink) fn reframe(
         coverage.0[y * SIDE + x] += value / (FINE * FINE) as f32;
     }
     let image = coverage.centered(steps);
-    observer.stage(StageKind::Step(Step::Centring), || {
+    observer.stage(StageKind::Step(Step::Centering), || {
         StageImage::Model(Box::new(image.clone()))
     });
     image

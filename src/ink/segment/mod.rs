@@ -200,7 +200,7 @@ impl Writing {
         };
         match &self.content {
             Content::Framed(image) => {
-                observer.stage(StageKind::Step(Step::Centring), || {
+                observer.stage(StageKind::Step(Step::Centering), || {
                     StageImage::Model(image.clone())
                 });
                 Image::clone(image)

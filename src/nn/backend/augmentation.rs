@@ -109,8 +109,8 @@ fn thicken(images: &Tensor, amount: &Tensor) -> Result<Tensor> {
     let pixel = inner(1, 1)?;
     let (mut largest, mut smallest) = (pixel.clone(), pixel.clone());
     for (row, column) in [(0, 1), (2, 1), (1, 0), (1, 2)] {
-        let neighbour = inner(row, column)?;
-        (largest, smallest) = (largest.maximum(&neighbour)?, smallest.minimum(&neighbour)?);
+        let neighbor = inner(row, column)?;
+        (largest, smallest) = (largest.maximum(&neighbor)?, smallest.minimum(&neighbor)?);
     }
     let wider = (largest - &pixel)?.broadcast_mul(&amount.relu()?)?;
     let narrower = (smallest - &pixel)?.broadcast_mul(&amount.neg()?.relu()?)?;

@@ -12,7 +12,7 @@ use crate::math::random::Random;
 use crate::nn::{Net, Parameter, Role};
 use crate::records::{Components, Normalization, WeightImages};
 
-/// Images that are analysed.
+/// Images that are analyzed.
 const IMAGES: usize = 2048;
 /// Patches of each image.
 const PATCHES: usize = 8;
@@ -56,12 +56,12 @@ impl PixelStatistics {
         let mean_of = |value: &dyn Fn(f64) -> f64| {
             let sum: f64 = (0..)
                 .zip(self.counts)
-                .map(|(grey, count)| value(f64::from(grey) / 255.0) * count as f64)
+                .map(|(gray, count)| value(f64::from(gray) / 255.0) * count as f64)
                 .sum();
             sum / self.counts.iter().sum::<u64>().max(1) as f64
         };
-        let mean = mean_of(&|grey| grey);
-        let variance = mean_of(&|grey| (grey - mean).powi(2));
+        let mean = mean_of(&|gray| gray);
+        let variance = mean_of(&|gray| (gray - mean).powi(2));
         Normalization {
             mean: mean as f32,
             std: if variance > 0.0 {
@@ -74,7 +74,7 @@ impl PixelStatistics {
 
     /// The least and the greatest gray value.
     pub fn extremes(&self) -> [u8; 2] {
-        let occurs = |grey: &u8| self.counts[usize::from(*grey)] > 0;
+        let occurs = |gray: &u8| self.counts[usize::from(*gray)] > 0;
         [
             (0..=255).find(occurs).unwrap_or_default(),
             (0..=255).rfind(occurs).unwrap_or_default(),

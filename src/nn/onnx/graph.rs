@@ -210,7 +210,7 @@ fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
             })
             .collect();
         format!(
-            "its input has the shape {}, and not that of one grey image of {SIDE}x{SIDE}",
+            "its input has the shape {}, and not that of one gray image of {SIDE}x{SIDE}",
             lengths.join("x")
         )
     })

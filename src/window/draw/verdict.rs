@@ -9,7 +9,7 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
             format!(
-                "recognised by the run in progress, step {}",
+                "recognized by the run in progress, step {}",
                 grouped(run.now.step)
             )
         }

@@ -141,7 +141,7 @@ impl Draw {
 
 impl MyDigitsView {
     pub(super) fn relabel(&mut self, ctx: &mut Ctx, drawing: KeptDrawing, digit: u8) {
-        if let Some(changed) = drawing.relabelled(digit).filter(|_| drawing.digit != digit) {
+        if let Some(changed) = drawing.relabeled(digit).filter(|_| drawing.digit != digit) {
             self.change(ctx, vec![drawing], vec![changed]);
         }
     }

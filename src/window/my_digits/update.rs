@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Collection, MyDigitsView};
-use crate::data::my_digits::{KeptDrawing, labelled_drawings};
+use crate::data::my_digits::{KeptDrawing, labeled_drawings};
 use crate::data::{DataSet, MyDigits, export_drawings, export_set};
 use crate::problem::{Message, Problem};
 use crate::progress::Unwatched;
@@ -113,7 +113,7 @@ impl App {
 impl Ctx {
     pub(in crate::window) fn import_ink(&self, file: PathBuf) {
         self.background.run(
-            move || labelled_drawings(&file),
+            move || labeled_drawings(&file),
             |app, drawings| {
                 if let Some(drawings) = app.ctx.tell_failure(drawings) {
                     app.my_digits.add_imported(&mut app.ctx, drawings);

@@ -229,7 +229,7 @@ pub(super) fn subjects<'a>(
         Subject {
             name: "Accuracy plot",
             title: "Accuracy",
-            about: "Share of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalises.",
+            about: "Share of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalizes.",
             has_help: false,
             note: "",
             newest: latest(

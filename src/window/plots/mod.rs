@@ -323,7 +323,7 @@ fn next(
 ) {
     ui.spacing_mut().item_spacing.x = 8.0;
     let model = || ModelRef::File(summary.model_path.clone());
-    let about = "Draw digits and see this model recognise them";
+    let about = "Draw digits and see this model recognize them";
     style::ask(ui, style::primary_button(ui, "Draw with it"), None, about)
         .pushes(actions, || DrawAction::DrawWith(model()));
     let about = "The test images it got wrong, and which digits it confuses";

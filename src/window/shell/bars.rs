@@ -59,7 +59,7 @@ const fn named(screen: Screen) -> (&'static str, &'static str) {
     match screen {
         Screen::Train => ("Train", "Train a model and follow its progress"),
         Screen::Sweep => ("Sweep", "Search for better settings"),
-        Screen::Draw => ("Draw", "Draw a digit and see it recognised"),
+        Screen::Draw => ("Draw", "Draw a digit and see it recognized"),
         Screen::Models => ("Models", "Your trained models"),
         Screen::Results => (
             "Results",

@@ -5,7 +5,7 @@
 use eframe::egui::{Button, Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use crate::diagnostics;
-use crate::text::licences;
+use crate::text::licenses;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, Phase, RunView};
 
@@ -18,7 +18,7 @@ pub enum About {
     Facts(bool),
     /// The lines of the license texts: tens of thousands, of which only the visible ones are laid
     /// out.
-    Licences(Vec<String>),
+    Licenses(Vec<String>),
 }
 
 /// Shows the dialog while it is open.
@@ -36,7 +36,7 @@ pub fn about_dialog(ui: &Ui, app: &App, about: &mut About) {
         ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
             ui.set_min_height(height);
             match about {
-                About::Licences(lines) => texts(ui, lines),
+                About::Licenses(lines) => texts(ui, lines),
                 _ => facts(ui, app),
             }
         });
@@ -77,7 +77,7 @@ fn facts(ui: &mut Ui, app: &App) {
                     });
                     ui.end_row();
                 }
-                ui.weak("Licence");
+                ui.weak("License");
                 ui.label("MIT or Apache-2.0, at your option");
                 ui.end_row();
             });
@@ -114,15 +114,15 @@ fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
                 .copy_text(diagnostics::about(app.ctx.hardware.as_ref()));
             *about = About::Facts(true);
         }
-        if let About::Licences(_) = about {
+        if let About::Licenses(_) = about {
             if ui.add(style::secondary_button("Versions")).clicked() {
                 *about = About::Facts(false);
             }
         } else {
-            let licences = style::secondary_button("Licences");
-            let all = "Licences of all software bundled with Inkling";
-            if style::ask(ui, licences, None, all).clicked() {
-                *about = About::Licences(licences::text().lines().map(str::to_owned).collect());
+            let licenses = style::secondary_button("Licenses");
+            let all = "Licenses of all software bundled with Inkling";
+            if style::ask(ui, licenses, None, all).clicked() {
+                *about = About::Licenses(licenses::text().lines().map(str::to_owned).collect());
             }
         }
         if copied {

@@ -39,7 +39,7 @@ impl Topic {
         match self {
             Self::Settings => {
                 "Choose a data set and a preset, then press Start. In each epoch the network sees every training image once; after each batch \
-                 the optimiser adjusts the weights to reduce the loss. The estimated training time and memory are shown below the presets."
+                 the optimizer adjusts the weights to reduce the loss. The estimated training time and memory are shown below the presets."
             }
             Self::Plots => {
                 "The loss measures how far the predictions are from the correct answers and should fall; the accuracy is the share of images \

@@ -163,8 +163,8 @@ fn all(ctx: &Context) -> Vec<Topic> {
         known(&NEXT_RUN, "Show this run or the next one"),
         known(&SIDE_PANEL, images),
     ];
-    let right = "Recognised correctly: keep the drawing with that digit";
-    let wrong = "Recognised wrongly: keep the drawing with this digit";
+    let right = "Recognized correctly: keep the drawing with that digit";
+    let wrong = "Recognized wrongly: keep the drawing with this digit";
     let by_keys = "Move the pen, put it down or lift it (canvas focused)";
     let erase = "Change between pen and eraser; erase";
     let drawing = vec![

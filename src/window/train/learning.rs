@@ -96,12 +96,12 @@ impl Learning {
             None => format!("True {noun} {label}: not classified yet."),
             Some(answer) if answer.digit == image.label => {
                 format!(
-                    "True {noun} {label}: recognised as {label}, {} sure.",
+                    "True {noun} {label}: recognized as {label}, {} sure.",
                     whole_percent(answer.probability)
                 )
             }
             Some(answer) => format!(
-                "True {noun} {label}: recognised as {}, {} sure. Probability of {label}: {}.",
+                "True {noun} {label}: recognized as {}, {} sure. Probability of {label}: {}.",
                 self.classes.name(answer.digit),
                 whole_percent(answer.probability),
                 whole_percent(answer.label_probability)

@@ -95,7 +95,7 @@ fn radio_with_focus() -> Id {
 /// The buttons Back, Skip and Next; Next has the focus at first.
 fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        if let Some(before) = neighbour(step, -1)
+        if let Some(before) = neighbor(step, -1)
             && ui
                 .add(style::secondary_button("Back"))
                 .on_hover_text("Backspace, Alt+Left")
@@ -117,7 +117,7 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
                 ui.data_mut(|data| data.insert_temp(arrived, step));
                 response.request_focus();
             }
-            if neighbour(step, 1).is_some() {
+            if neighbor(step, 1).is_some() {
                 let skip = ui
                     .add(style::secondary_button("Skip setup"))
                     .on_hover_text("Escape. Choices made so far are saved");
@@ -139,7 +139,7 @@ const OPEN: &str = "Open Inkling";
 
 /// The main button: its name, and what it does.
 fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
-    match neighbour(step, 1) {
+    match neighbor(step, 1) {
         Some(next) => ("Next", vec![Action::Wizard(next)]),
         None if app.validation_errors().is_empty() => (
             "Start training",
@@ -162,14 +162,14 @@ fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     });
     if skip {
         actions.push(Action::CloseWizard);
-    } else if back && let Some(before) = neighbour(step, -1) {
+    } else if back && let Some(before) = neighbor(step, -1) {
         actions.push(Action::Wizard(before));
     } else if next {
         actions.extend(onward(app, step).1);
     }
 }
 
-fn neighbour(step: WizardStep, by: isize) -> Option<WizardStep> {
+fn neighbor(step: WizardStep, by: isize) -> Option<WizardStep> {
     let here = WizardStep::ALL.iter().position(|&other| other == step)?;
     here.checked_add_signed(by)
         .and_then(|there| WizardStep::ALL.get(there))
@@ -244,7 +244,7 @@ const fn short(step: WizardStep) -> &'static str {
 
 pub const fn title(step: WizardStep) -> &'static str {
     match step {
-        WizardStep::Welcome => "Teach your computer to recognise digits",
+        WizardStep::Welcome => "Teach your computer to recognize digits",
         WizardStep::Hardware => "Your hardware",
         WizardStep::Data => "Choose the training data",
         WizardStep::Settings => "Choose a preset",

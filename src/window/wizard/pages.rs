@@ -51,7 +51,7 @@ fn welcome(ui: &mut Ui) {
         ],
         [
             "Draw",
-            "Draw a digit with mouse, finger or pen and see it recognised, stroke by stroke.",
+            "Draw a digit with mouse, finger or pen and see it recognized, stroke by stroke.",
         ],
         [
             "Understand",
@@ -60,7 +60,7 @@ fn welcome(ui: &mut Ui) {
     ];
     digits(ui);
     ui.add_space(style::GAP / 2.0);
-    ui.label("Train a small neural network on your own computer, then draw digits and watch it recognise them.");
+    ui.label("Train a small neural network on your own computer, then draw digits and watch it recognize them.");
     ui.add_space(style::GAP);
     for [title, body] in STEPS {
         style::full_card(ui, |ui| {
@@ -227,7 +227,7 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
     }
     ui.add_space(style::GAP);
     let starter =
-        "Until a model of yours is trained, the included starter model recognises your drawings.";
+        "Until a model of yours is trained, the included starter model recognizes your drawings.";
     let advice = if obstacles.is_empty() {
         "Start training now, or draw a digit first."
     } else {

@@ -1,4 +1,4 @@
-/* Runs a kernel: blocks in parallel on the CPU's cores, the threads of a block in turn, as coroutines with their own stacks where they synchronise. */
+/* Runs a kernel: blocks in parallel on the CPU's cores, the threads of a block in turn, as coroutines with their own stacks where they synchronize. */
 #define _GNU_SOURCE
 #include "run.h"
 #include <stddef.h>

@@ -19,7 +19,7 @@ struct thread {
 };
 
 struct kernel {
-    /* The kernel for one thread, and for all threads of a block one after the other, where they do not synchronise. */
+    /* The kernel for one thread, and for all threads of a block one after the other, where they do not synchronize. */
     void (*thread)(struct thread *self, uint8_t *shared, const uint8_t *arguments);
     void (*block)(struct thread *self, uint8_t *shared, const uint8_t *arguments);
     uint32_t shared;

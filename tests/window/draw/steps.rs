@@ -47,10 +47,10 @@ fn the_steps_are_found_beside_the_canvas_and_do_not_move_it() {
     for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
         let mut harness = draw(size);
         let canvas = harness.rect("Drawing canvas");
-        assert!(!harness.has("Size normalisation"), "folded at first");
+        assert!(!harness.has("Size normalization"), "folded at first");
         harness.click(TITLE);
         assert_eq!(harness.rect("Drawing canvas"), canvas, "{size:?}");
-        for name in ["Size normalisation", "Stroke width", "Centre of mass"] {
+        for name in ["Size normalization", "Stroke width", "Center of mass"] {
             let switch = harness.rect(name);
             assert!(
                 switch.bottom() <= size[1] && switch.left() > canvas.right(),
@@ -59,7 +59,7 @@ fn the_steps_are_found_beside_the_canvas_and_do_not_move_it() {
             harness.get_by_label(&format!("{name}, image"));
         }
         harness.click(TITLE);
-        assert!(!harness.has("Size normalisation"));
+        assert!(!harness.has("Size normalization"));
         assert_eq!(harness.rect("Drawing canvas"), canvas);
     }
 }
@@ -73,7 +73,7 @@ fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored(
         harness.app().draw.prediction().unwrap().image,
         rasterize(&ink)
     );
-    ask(&mut harness, "Centre of mass");
+    ask(&mut harness, "Center of mass");
     let other = last_image(&harness);
     assert_ne!(other, rasterize(&ink));
     assert_eq!(

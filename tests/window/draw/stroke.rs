@@ -15,7 +15,7 @@ fn smooth(points: &[Pos2]) -> Vec<Pos2> {
         .collect()
 }
 
-/// How much of the ink's colour these triangles put on a point, from 0 to 1.
+/// How much of the ink's color these triangles put on a point, from 0 to 1.
 fn ink_at(meshes: &[&Mesh], at: Pos2) -> f32 {
     let triangles = meshes.iter().flat_map(|mesh| {
         mesh.indices

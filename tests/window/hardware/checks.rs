@@ -172,7 +172,7 @@ fn finding(hardware: Option<&Hardware>) -> Option<String> {
 fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back() {
     let folder = tempfile::tempdir().unwrap();
     let answers = Answers::folder(folder.path());
-    // An engine that is to recognise drawings on the GPU moves as soon as the GPU has passed its
+    // An engine that is to recognize drawings on the GPU moves as soon as the GPU has passed its
     // self-test, which may be at any time.
     let on_cpu = Settings {
         wizard_done: true,

@@ -169,7 +169,7 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
     window.get_by_label_contains("71.5 % with ReLU");
     window
         .get_by_label(
-            "Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)",
+            "Tanh, pixels normalized with mean 0.1307 and standard deviation 0.3081 (90.3 %)",
         )
         .click();
     window.until(|app| app.models.import_question.is_none());

@@ -33,7 +33,7 @@ fn a_png_shows_lines_and_text_where_the_svg_has_them() {
     );
     let dark = |left: u32, right: u32| (left..right).any(|x| (85..115).any(|y| at(x, y)[0] < 80));
     assert!(dark(370, 430), "the text is there");
-    assert!(!dark(200, 350) && !dark(450, 600), "and centred");
+    assert!(!dark(200, 350) && !dark(450, 600), "and centered");
 }
 
 #[test]

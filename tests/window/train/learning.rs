@@ -46,7 +46,7 @@ fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     assert_eq!(window.value("Held-out images"), "40 of 100 correct");
     assert_eq!(window.value("Held-out images of a 3"), "10 of 10 correct");
     assert_eq!(window.value("Held-out images of a 4"), "0 of 10 correct");
-    let wrong = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
+    let wrong = "True digit 4: recognized as 5, 62 % sure. Probability of 4: 30 %.";
     assert_eq!(window.get_all_by_label(wrong).count(), 10);
     window.get_all_by_label(wrong).next().unwrap().click();
     window.settle();
@@ -55,7 +55,7 @@ fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     // The sentence follows the run.
     engine.train(1);
     window.settle();
-    let right = "True digit 4: recognised as 4, 62 % sure.";
+    let right = "True digit 4: recognized as 4, 62 % sure.";
     assert_eq!(window.get_all_by_label(right).count(), 11);
     // They stay as they were when the run has ended.
     engine.finish();
@@ -77,7 +77,7 @@ fn images_can_be_chosen_by_keys() {
     ] {
         window.key(key);
     }
-    let sentence = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
+    let sentence = "True digit 4: recognized as 5, 62 % sure. Probability of 4: 30 %.";
     assert_eq!(window.get_all_by_label(sentence).count(), 11);
     window.key(Key::Escape);
     assert_eq!(window.get_all_by_label(sentence).count(), 10);
@@ -259,7 +259,7 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
     });
     window.get_by_label("40 training images, 4 of each class.");
     window.get_by_label_contains("40 test images are in the training images too.");
-    window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labelled 3");
+    window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labeled 3");
     // Beside a run there is no room for the images.
     window.start(&mut engine);
     assert!(!window.has("40 training images, 4 of each class."));
@@ -426,7 +426,7 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
 }
 
 #[test]
-fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
+fn a_drawing_is_recognized_anew_several_times_a_second_of_training() {
     let (mut app, mut engine) = app();
     app.start(&mut engine);
     let run = app.the_run().id;

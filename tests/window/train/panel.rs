@@ -227,7 +227,7 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
-    // 55,000 of the 60,000 images, twice, at 5,000 a second; the others are recognised after each
+    // 55,000 of the 60,000 images, twice, at 5,000 a second; the others are recognized after each
     // epoch, and 10,000 at the end.
     window.get_by_label_contains("Training takes about 23 s on this machine");
 }
@@ -409,7 +409,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         vec![(gpu, lost)],
     );
     window.run_steps(3);
-    // Twelve epochs of 55,000 images; 5,000 are recognised after each, and 10,000 at the end.
+    // Twelve epochs of 55,000 images; 5,000 are recognized after each, and 10,000 at the end.
     window.get_by_label("CPU f32: 4,000 images/s, about 2 min 51 s");
     window.get_by_label("CPU f16: 1,000 images/s, 0.25×, about 11 min 23 s");
     window.get_by_label_contains(

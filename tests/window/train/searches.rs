@@ -334,7 +334,7 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         );
         window.get_by_label(
             "A step of 128 images takes 8.0 ms (16,000 images/s): waiting for data 1 %, forward pass 25 %, loss 1 %, backward pass 50 %, \
-             optimiser 10 %, other 13 %.",
+             optimizer 10 %, other 13 %.",
         );
         window.get_by_role_and_label(Role::Figure, "Flame graph of a step");
         window.get_by_label("conv1, backward");

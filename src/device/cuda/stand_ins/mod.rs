@@ -7,7 +7,7 @@
 //! argument, has `resolve` put the real function into the slot, and jumps there. Where the library
 //! or the function is missing, the slot gets a function that returns an error code of the library.
 //!
-//! candle's kernels for the quantised weights of language models, which nothing here uses, are left
+//! candle's kernels for the quantized weights of language models, which nothing here uses, are left
 //! out in the same way.
 
 use std::ffi::{CStr, c_int, c_void};

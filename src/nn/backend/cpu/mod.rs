@@ -1,4 +1,4 @@
-//! Our kernels for the CPU: f32, channels last, vectorised for the widest instructions the CPU has.
+//! Our kernels for the CPU: f32, channels last, vectorized for the widest instructions the CPU has.
 //!
 //! Work is split into chunks of a fixed size and partial sums are added in their order, so results
 //! do not depend on the number of threads. Gradients of parameters are added to `.grad` in place.

@@ -1,5 +1,5 @@
 //! Ops that go over numbers one by one: activations, the sum of two branches, dropout, flattening.
-//! Their elementary functions have no branches or calls, so that loops over them are vectorised.
+//! Their elementary functions have no branches or calls, so that loops over them are vectorized.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;

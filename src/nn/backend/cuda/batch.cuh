@@ -35,24 +35,24 @@ extern "C" __global__ void gather_batch(const unsigned char *images, const unsig
     }
     for (unsigned i = threadIdx.x; i < 2 * KNOTS * KNOTS; i += blockDim.x) knots[i] = params[7 + i];
     __syncthreads();
-    // Thicker: towards the maximum of a pixel and its four neighbours; thinner: towards their minimum.
+    // Thicker: towards the maximum of a pixel and its four neighbors; thinner: towards their minimum.
     float thicker = fmaxf(params[6], 0), thinner = fmaxf(-params[6], 0);
     for (unsigned i = threadIdx.x; i < PADDED * PADDED; i += blockDim.x) {
         unsigned y = i / PADDED, x = i % PADDED;
         float pixel = padded[i], max = pixel, min = pixel;
         bool inner = y > 0 && y < PADDED - 1 && x > 0 && x < PADDED - 1;
-        const int neighbours[4] = {-1, 1, -PADDED, PADDED};
+        const int neighbors[4] = {-1, 1, -PADDED, PADDED};
         for (int k = 0; inner && k < 4; k++) {
-            max = fmaxf(max, padded[(int)i + neighbours[k]]);
-            min = fminf(min, padded[(int)i + neighbours[k]]);
+            max = fmaxf(max, padded[(int)i + neighbors[k]]);
+            min = fminf(min, padded[(int)i + neighbors[k]]);
         }
         thickened[i] = pixel + (max - pixel) * thicker + (min - pixel) * thinner;
     }
     __syncthreads();
-    const float centre = (SIDE - 1) / 2.0f;
+    const float center = (SIDE - 1) / 2.0f;
     for (unsigned i = threadIdx.x; i < SIDE * SIDE; i += blockDim.x) {
         unsigned row = i / SIDE, column = i % SIDE;
-        float u = column - centre - shift[0], v = row - centre - shift[1], source[2];
+        float u = column - center - shift[0], v = row - center - shift[1], source[2];
         for (unsigned axis = 0; axis < 2; axis++) {
             float bend = 0;
             for (unsigned b = 0; b < KNOTS; b++) {
@@ -61,7 +61,7 @@ extern "C" __global__ void gather_batch(const unsigned char *images, const unsig
                 bend += along_row * spline[column * KNOTS + b];
             }
             float affine = u * matrix[2 * axis] + v * matrix[2 * axis + 1];
-            source[axis] = fminf(fmaxf(affine + (centre + MARGIN) + bend, 0), PADDED - 2);
+            source[axis] = fminf(fmaxf(affine + (center + MARGIN) + bend, 0), PADDED - 2);
         }
         // Bilinear interpolation.
         float x = floorf(source[0]), y = floorf(source[1]);

@@ -1,4 +1,4 @@
-// Batch normalisation and the activation that follows.
+// Batch normalization and the activation that follows.
 
 #pragma once
 #include "column_reduction.cuh"
@@ -80,7 +80,7 @@ extern "C" __global__ void normalize(const float *x, const float *statistics, co
     store_four(result, first, count, values);
 }
 
-// Of each channel in each chunk of rows: the sum of the gradient before the activation, and of its product with the normalised x.
+// Of each channel in each chunk of rows: the sum of the gradient before the activation, and of its product with the normalized x.
 extern "C" __global__ void normalize_backward_sums(const float *x, const float *statistics, const float *weight, const float *bias, const float *gradient,
                                                    float *sums, float *products, unsigned rows, unsigned channels, unsigned kind)
 {

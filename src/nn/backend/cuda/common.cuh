@@ -39,7 +39,7 @@ __device__ __forceinline__ unsigned divmod(unsigned &dividend, Divisor by)
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;          \
     if (i >= (count)) return
 
-// One thread for four neighbouring elements: the index of the first; threads beyond the last element return. A GPU moves data fastest in 16 bytes.
+// One thread for four neighboring elements: the index of the first; threads beyond the last element return. A GPU moves data fastest in 16 bytes.
 #define FOUR_ELEMENTS(count)                                                       \
     unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x);                  \
     if (first >= (count)) return
@@ -64,7 +64,7 @@ __device__ __forceinline__ void store_four(float *to, unsigned first, unsigned c
             if (first + k < count) to[first + k] = values[k];
 }
 
-// What four neighbouring elements of [rows, channels] have of a value for each channel.
+// What four neighboring elements of [rows, channels] have of a value for each channel.
 __device__ __forceinline__ void load_of_channels(const float *values, unsigned first, Divisor channels, float (&four)[4])
 {
     unsigned row = first, channel = divmod(row, channels);

@@ -1,10 +1,10 @@
-// Layer normalisation, and adding a positional embedding.
+// Layer normalization, and adding a positional embedding.
 
 #pragma once
 #include "column_reduction.cuh"
 #include "common.cuh"
 
-// Normalises each row of [rows, features]; its mean and 1 / standard deviation are stored as [rows, 2]. 32 threads a row, eight rows a block.
+// Normalizes each row of [rows, features]; its mean and 1 / standard deviation are stored as [rows, 2]. 32 threads a row, eight rows a block.
 extern "C" __global__ void layer_norm(const float *x, const float *weight, const float *bias, float *result, float *statistics, unsigned rows,
                                       unsigned features, float epsilon)
 {
@@ -38,7 +38,7 @@ extern "C" __global__ void layer_norm_backward(const float *x, const float *stat
         result[first + i] = inverse * (gradient[first + i] * weight[i] - sum - (x[first + i] - mean) * inverse * product);
 }
 
-// Of each feature in each chunk of rows: the sum of the gradient (the gradient of the bias), and of its product with the normalised x (of the weight).
+// Of each feature in each chunk of rows: the sum of the gradient (the gradient of the bias), and of its product with the normalized x (of the weight).
 extern "C" __global__ void layer_norm_backward_sums(const float *x, const float *statistics, const float *gradient, float *sums, float *products,
                                                     unsigned rows, unsigned channels)
 {

@@ -1,9 +1,9 @@
-// The optimiser's step over all parameters at once, the norm of their gradients, and the moving average of the weights.
+// The optimizer's step over all parameters at once, the norm of their gradients, and the moving average of the weights.
 
 #pragma once
 #include "common.cuh"
 
-// Up to MAX_PARAMETERS parameters; `ParameterList` in optimizer.rs. `offset`: where a parameter's elements start in a row of the optimiser's state;
+// Up to MAX_PARAMETERS parameters; `ParameterList` in optimizer.rs. `offset`: where a parameter's elements start in a row of the optimizer's state;
 // `first_block`: the first of the blocks that take CHUNK of its elements each.
 #define MAX_PARAMETERS 64
 #define CHUNK 2048
@@ -52,7 +52,7 @@ __device__ float root_of_sum(const float *partials, unsigned blocks)
     return sqrtf(block_sum(sum));
 }
 
-// What an optimiser's step takes besides parameters; `Step` in optimizer.rs. `clip` is the largest gradient norm, 0 for no clipping.
+// What an optimizer's step takes besides parameters; `Step` in optimizer.rs. `clip` is the largest gradient norm, 0 for no clipping.
 struct Step {
     unsigned rule, nesterov;
     float lr, scale, clip, momentum;

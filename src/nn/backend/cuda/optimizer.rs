@@ -209,7 +209,7 @@ pub fn ema_update(parameters: &[Parameter], average: &Tensor, ema_weight: f32) -
 fn check_row(weights: &[Tensor], row: &Tensor) -> Result<()> {
     if weights.iter().map(Tensor::elem_count).sum::<usize>() != row.elem_count() {
         candle_core::bail!(
-            "a row {:?} of an optimiser's state does not fit its {} parameters",
+            "a row {:?} of an optimizer's state does not fit its {} parameters",
             row.shape(),
             weights.len()
         );

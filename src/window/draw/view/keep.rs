@@ -58,7 +58,7 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let digit = app.draw.digit_to_keep(&app.ctx);
         let name = digit.map_or_else(|| "Keep".to_owned(), |digit| format!("Keep as {digit}"));
-        let about = "Recognised correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
+        let about = "Recognized correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
         let keep = ui.add_enabled(digit.is_some(), Button::new(name).min_size(vec2(86.0, 0.0)));
         keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || MyDigitsAction::Keep(None));
         ui.add_enabled_ui(app.draw.can_keep(&app.ctx), |ui| {
@@ -67,7 +67,7 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if !app.draw.can_keep(&app.ctx) {
                 Popup::close_id(ui.ctx(), Popup::default_response_id(&menu));
             }
-            let about = "Recognised wrongly: keep the drawing with the digit that it is (or type that digit)";
+            let about = "Recognized wrongly: keep the drawing with the digit that it is (or type that digit)";
             menu.on_hover_text(about).on_disabled_hover_text("Draw a digit first");
         });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

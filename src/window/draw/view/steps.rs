@@ -26,7 +26,7 @@ const DRAWING: [StageKind; 4] = [
     StageKind::Drawn,
     StageKind::Step(Step::Scaling),
     StageKind::Step(Step::Pen),
-    StageKind::Step(Step::Centring),
+    StageKind::Step(Step::Centering),
 ];
 
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl std::fmt::Debug for StepsView {
 const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
     let [name, done, left_out] = match kind {
         StageKind::Drawn => ["Your drawing", "As you drew it, with your pen.", ""],
-        StageKind::Gray => ["Greyscale", "Only brightness counts, not colour.", ""],
+        StageKind::Gray => ["Grayscale", "Only brightness counts, not color.", ""],
         StageKind::Step(Step::Lighting) => [
             "Background estimation",
             "The paper's brightness is fitted by a smooth surface and subtracted, so that shadows are not ink.",
@@ -67,7 +67,7 @@ const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
             "Off: specks stay, and count as part of the digit.",
         ],
         StageKind::Step(Step::Scaling) => [
-            "Size normalisation",
+            "Size normalization",
             "Scaled to fit a box of 20 × 20 pixels, whatever its size and place.",
             "Off: everything is scaled down together, empty space included.",
         ],
@@ -76,8 +76,8 @@ const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
             "Redrawn 2.4 pixels wide, as in MNIST, whatever pen was used.",
             "Off: strokes stay as thick or thin as they are.",
         ],
-        StageKind::Step(Step::Centring) => [
-            "Centre of mass",
+        StageKind::Step(Step::Centering) => [
+            "Center of mass",
             "Moved to the middle. This is all that the model sees.",
             "Off: it is not moved. This is all that the model sees.",
         ],

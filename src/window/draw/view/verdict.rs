@@ -36,7 +36,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, siz
     let place = style::verdict_row(ui, size, |ui| match &verdict {
         None => {
             ui.label(RichText::new("?").size(size).color(palette.line));
-            let waiting = format!("Draw {} to see it recognised", classes.one());
+            let waiting = format!("Draw {} to see it recognized", classes.one());
             ui.label(RichText::new(waiting).weak());
         }
         Some(verdict) if verdict.digits.is_empty() => {
@@ -100,7 +100,7 @@ pub fn model_input(
         _ => format!("{ink} of 784 pixels contain ink"),
     };
     style::describe(&response, Role::Image, "The image the model sees", &seen);
-    response.on_hover_text("Your drawing, centred and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
+    response.on_hover_text("Your drawing, centered and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
 }
 
 /// The model in use in a list to choose another, and below it what its name does not say.
@@ -165,7 +165,7 @@ pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
     if let Some(reading) = reading {
         ui.label(
             RichText::new(format!(
-                "Recognised in {}",
+                "Recognized in {}",
                 milliseconds(reading.micros as f32)
             ))
             .weak(),
@@ -184,7 +184,7 @@ pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         let line = RichText::new(app.device_summary());
         let response = ui.add(style::small_button(line).truncate()).on_hover_text(
-            "The device that recognises drawings. Click for measurements and to choose another",
+            "The device that recognizes drawings. Click for measurements and to choose another",
         );
         // Not a menu popup: that has no focus rings around radio buttons and justifies text.
         let popup = Popup::from_toggle_button_response(&response);

@@ -85,7 +85,7 @@ fn result(ui: &mut Ui, report: &self_test::Report) {
 }
 
 const ABOUT: &str = "Compares every operation and its gradient with a reference computation in every number format, trains a small network and \
-                    recognises some digits. Takes a few seconds.";
+                    recognizes some digits. Takes a few seconds.";
 const PASSED: &str = "All operations, gradients, a short training run and recognition gave correct results in every number format.";
 
 fn verdict(ui: &mut Ui, passed: bool, text: &str) {

@@ -79,7 +79,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
             });
         ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Include pre- and postprocessing"))
             .on_hover_text(
-                "The exported model takes raw images (28 × 28 bytes) and returns probabilities. Otherwise it takes normalised values and returns logits",
+                "The exported model takes raw images (28 × 28 bytes) and returns probabilities. Otherwise it takes normalized values and returns logits",
             )
             .on_disabled_hover_text(only);
         ui.add_enabled(onnx, Checkbox::new(&mut chosen.quantize, "8-bit weights"))

@@ -241,7 +241,7 @@ fn list(
     if runs.is_empty() {
         ui.add_space(style::GAP / 2.0);
         ui.strong("Your trained models will appear here.");
-        ui.weak("Until you have trained one, the starter model recognises your drawings.");
+        ui.weak("Until you have trained one, the starter model recognizes your drawings.");
         ui.button("Train a model")
             .pushes(actions, || Action::Show(Screen::Train));
         ui.add_space(style::GAP);

@@ -106,7 +106,7 @@ fn figures(ui: &mut Ui, app: &App) {
         let name = app.model_name(&model.reference);
         if app.machine.may_send_my_digits(&app.ctx) == Some(false) {
             let about = "not checked: the other machine would need your drawings";
-            style::figure(ui, "Recognised", "–", about);
+            style::figure(ui, "Recognized", "–", about);
             return;
         }
         let (value, about) = match digits.correct(drawings.iter()) {
@@ -123,7 +123,7 @@ fn figures(ui: &mut Ui, app: &App) {
             }
             None => ("…".to_owned(), format!("by {name}, which is at work")),
         };
-        style::figure(ui, "Recognised", &value, &about);
+        style::figure(ui, "Recognized", &value, &about);
     }
 }
 
@@ -188,7 +188,7 @@ fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
 }
 
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
-    let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognised correctly, and type the digit \
+    let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognized correctly, and type the digit \
                 that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
     style::empty_state(ui, "No drawings yet", body);
     ui.vertical_centered(|ui| {

@@ -89,7 +89,7 @@ fn heading(ui: &mut Ui, app: &App, digit: usize, drawings: &[&MyDrawing]) {
     let all = drawings.len();
     let mut text = match digits.correct(drawings.iter().copied()) {
         _ if drawings.is_empty() => "no drawings yet".to_owned(),
-        Some(correct) => format!("{correct} of {all} recognised"),
+        Some(correct) => format!("{correct} of {all} recognized"),
         None => count(all as u64, "drawing"),
     };
     if all > SHOWN {
@@ -116,7 +116,7 @@ fn tile(
         None => String::new(),
         Some(answer) if !answer.is_digit => "not a digit".to_owned(),
         Some(answer) if wrong => format!("read as {}", answer.digit),
-        Some(_) => "recognised".to_owned(),
+        Some(_) => "recognized".to_owned(),
     };
     let spoken = format!("Drawing of {digit}, {said}");
     let response = image_sheet::tile(

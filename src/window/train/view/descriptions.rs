@@ -61,10 +61,10 @@ pub const fn model(model: ModelKind) -> &'static str {
             "Two small convolutions and a dense layer of 256 neurons, designed to reach 99 % in one epoch."
         }
         ModelKind::ConvNetBn => {
-            "Three convolutions (32, 64 and 128 filters) with batch normalisation, and a dense layer of 256 neurons. The most accurate network here."
+            "Three convolutions (32, 64 and 128 filters) with batch normalization, and a dense layer of 256 neurons. The most accurate network here."
         }
         ModelKind::Tiny => {
-            "Four small convolutions with batch normalisation. Fewer than 10,000 parameters: small enough for a microcontroller."
+            "Four small convolutions with batch normalization. Fewer than 10,000 parameters: small enough for a microcontroller."
         }
         ModelKind::ResNet8 => {
             "The smallest residual network (He et al. 2016): seven convolutions, with a skip connection around each pair."
@@ -139,7 +139,7 @@ const fn augmentation(augmentation: Augmentation) -> &'static str {
             "Slightly stronger distortions, plus thicker and thinner strokes. Worthwhile for runs of many epochs."
         }
         Augmentation::Strong => {
-            "Strong distortions, plus thicker and thinner strokes. Needs more epochs, and recognises unusual handwriting better."
+            "Strong distortions, plus thicker and thinner strokes. Needs more epochs, and recognizes unusual handwriting better."
         }
     }
 }
@@ -158,7 +158,7 @@ const fn initialization(initialization: Initialization) -> &'static str {
             "LSUV, with the principal components of the training images as the first filters."
         }
         Initialization::Zca => {
-            "LSUV, with first filters that whiten each pixel of the training images by its neighbours (ZCA whitening, Bell & Sejnowski 1997)."
+            "LSUV, with first filters that whiten each pixel of the training images by its neighbors (ZCA whitening, Bell & Sejnowski 1997)."
         }
     }
 }

@@ -149,7 +149,7 @@ fn chosen_device(ui: &mut Ui, app: &App) {
 /// The row with the machine that is trained on: this one, those that were used before, or another.
 pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
-    const ABOUT: &str = "Where runs are computed and drawings are recognised: here, or on another machine through SSH.";
+    const ABOUT: &str = "Where runs are computed and drawings are recognized: here, or on another machine through SSH.";
     let other = app.ctx.other_machine.as_ref();
     let used = other.map(|machine| machine.host.to_string());
     let shown = other.map_or(HERE, |machine| machine.host.name());

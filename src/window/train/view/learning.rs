@@ -58,7 +58,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         let start = "What the weights were before the first step, and why";
         let start = initialized.map(|_| (Shown::Start, "At the start", start));
         for (shown, name, about) in [
-            (Shown::Images, "Images", "Held-out images: the network does not train on them. A frame marks those it recognises correctly"),
+            (Shown::Images, "Images", "Held-out images: the network does not train on them. A frame marks those it recognizes correctly"),
             (Shown::Filters, "Filters", "The weights of the first layer: blue is positive, orange is negative"),
         ]
         .into_iter()
@@ -85,7 +85,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         }
         (None, _) => {
             ui.allocate_space(vec2(width, side));
-            "During a run, 100 images that it does not train on are shown here, and which of them the network recognises.".to_owned()
+            "During a run, 100 images that it does not train on are shown here, and which of them the network recognizes.".to_owned()
         }
         (Some(learning), Shown::Images) => {
             grid(ui, learning, view, side);

@@ -97,7 +97,7 @@ fn needs(ui: &mut Ui, app: &App) {
         style::note(ui, format!("Custom settings.{time}"));
     }
     if let Some((text, fits)) = app.train.expected_memory(&app.ctx) {
-        let about = "Estimate: images, weights, optimiser state and activations";
+        let about = "Estimate: images, weights, optimizer state and activations";
         let response = if fits {
             ui.label(style::hint(text))
         } else {

@@ -143,7 +143,7 @@ pub fn start(
 ) {
     ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
         ui.set_min_height(height);
-        let area = ScrollArea::vertical().id_salt("initialisation");
+        let area = ScrollArea::vertical().id_salt("initialization");
         let area = area.auto_shrink(false).max_height(height);
         area.show(ui, |ui| {
             if let Some(components) = &report.components {

@@ -14,7 +14,7 @@ __device__ __forceinline__ const float *element(const float *image, unsigned col
 }
 
 // The patch under the kernel at each output pixel as a row of a matrix, [images * out_height * out_width, patch_len], in the order row, column, channel.
-// Each of a block's 256 threads writes four neighbouring elements IM2COL_STEPS times.
+// Each of a block's 256 threads writes four neighboring elements IM2COL_STEPS times.
 #define IM2COL_STEPS 4
 template <typename T> __device__ void im2col(const float *x, T *patches, Geometry g)
 {
@@ -66,7 +66,7 @@ extern "C" __global__ void unpack_gradient(const float *packed, float *weight, f
     else if (column == pixels && bias) bias[output] = packed[i];
 }
 
-// The gradient of COUNT neighbouring channels of a pixel: the sum of those of the patches they are in.
+// The gradient of COUNT neighboring channels of a pixel: the sum of those of the patches they are in.
 template <unsigned COUNT, typename T> __device__ __forceinline__ void col2im(const T *patches, float *gradient, Geometry g, unsigned i)
 {
     unsigned rest = i * COUNT, channel = divmod(rest, g.channels), padded_x = divmod(rest, g.width) + g.padding;

@@ -46,14 +46,14 @@ __device__ __forceinline__ Tap tap(unsigned column, const Geometry &g)
     return {(int)((y * g.width.value + x) * g.channels.value + channel), (int)y, (int)x};
 }
 
-// Copies four neighbouring elements of a patch, zeros outside of the image.
+// Copies four neighboring elements of a patch, zeros outside of the image.
 __device__ __forceinline__ void copy_patch(float *shared, const float *x, PatchOrigin at, Tap tap, const Geometry &g)
 {
     bool inside = (unsigned)(at.top + tap.y) < g.height && (unsigned)(at.left + tap.x) < g.width.value;
     copy_async(shared, x + (inside ? (long long)at.index * g.channels.value + tap.offset : 0), inside);
 }
 
-// Where a row's four neighbouring elements are in shared memory, [rows, SLAB]: swizzled, so that eight threads that read those of eight rows at once have
+// Where a row's four neighboring elements are in shared memory, [rows, SLAB]: swizzled, so that eight threads that read those of eight rows at once have
 // no bank conflicts.
 template <unsigned SLAB> __device__ __forceinline__ unsigned swizzled(unsigned row, unsigned four)
 {

@@ -1,11 +1,11 @@
-//! The licences of what is built in: gathered from everything the program stands on, with the
+//! The licenses of what is built in: gathered from everything the program stands on, with the
 //! texts.
 
-use inkling::text::licences;
+use inkling::text::licenses;
 
 #[test]
-fn every_part_of_the_program_is_listed_with_its_licence_and_text() {
-    let text = licences::text();
+fn every_part_of_the_program_is_listed_with_its_license_and_text() {
+    let text = licenses::text();
     let lock = include_str!("../../Cargo.lock");
     for name in ["candle-core", "clap", "mimalloc", "serde", "tempfile"] {
         let line = text
@@ -20,7 +20,7 @@ fn every_part_of_the_program_is_listed_with_its_licence_and_text() {
         assert!(
             line.split(": ")
                 .nth(1)
-                .is_some_and(|licence| licence.contains("MIT") || licence.contains("Apache-2.0")),
+                .is_some_and(|license| license.contains("MIT") || license.contains("Apache-2.0")),
             "{line}"
         );
     }

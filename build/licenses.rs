@@ -30,7 +30,7 @@ pub fn text(packages: &Result<Vec<Value>, Box<dyn Error>>) -> String {
     match packages {
         Ok(list) => format_text(&list.iter().map(package).collect::<Vec<_>>()),
         Err(error) => {
-            format!("The licences could not be gathered when Inkling was built: {error}\n")
+            format!("The licenses could not be gathered when Inkling was built: {error}\n")
         }
     }
 }
@@ -38,13 +38,13 @@ pub fn text(packages: &Result<Vec<Value>, Box<dyn Error>>) -> String {
 /// A package that is part of the program.
 struct Package {
     name: String,
-    licence: String,
+    license: String,
     owners: String,
     texts: Vec<String>,
 }
 
 fn package(metadata: &Value) -> Package {
-    let licence = string(&metadata["license"]);
+    let license = string(&metadata["license"]);
     let authors: Vec<String> = metadata["authors"]
         .as_array()
         .into_iter()
@@ -60,11 +60,11 @@ fn package(metadata: &Value) -> Package {
             string(&metadata["name"]),
             string(&metadata["version"])
         ),
-        texts: texts(&folder(metadata), &licence),
-        licence: if licence.is_empty() {
+        texts: texts(&folder(metadata), &license),
+        license: if license.is_empty() {
             "see below".to_owned()
         } else {
-            licence
+            license
         },
         owners: owners.collect::<Vec<_>>().join("; "),
     }
@@ -72,7 +72,7 @@ fn package(metadata: &Value) -> Package {
 
 /// The texts in a package's folder; of two licenses to choose from, the MIT one where it is among
 /// them.
-fn texts(folder: &Path, licence: &str) -> Vec<String> {
+fn texts(folder: &Path, license: &str) -> Vec<String> {
     let mut files: Vec<PathBuf> = FOLDERS
         .iter()
         .filter_map(|name| std::fs::read_dir(folder.join(name)).ok())
@@ -85,7 +85,7 @@ fn texts(folder: &Path, licence: &str) -> Vec<String> {
         })
         .collect();
     files.sort();
-    if (licence.contains(" OR ") || licence.contains('/'))
+    if (license.contains(" OR ") || license.contains('/'))
         && let Some(mit) = files
             .iter()
             .find(|path| file_name(path).contains("mit"))
@@ -125,20 +125,20 @@ fn format_text(packages: &[Package]) -> String {
     let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}: {}", package.name, package.licence);
+        let _ = writeln!(text, "{}: {}", package.name, package.license);
         if !package.owners.is_empty() {
             let _ = writeln!(text, "    {}", package.owners);
         }
-        for licence in &package.texts {
-            texts.entry(licence).or_default().push(&package.name);
+        for license in &package.texts {
+            texts.entry(license).or_default().push(&package.name);
         }
     }
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort_by(|a, b| a.1.cmp(&b.1));
-    for (licence, packages) in texts {
+    for (license, packages) in texts {
         let _ = write!(
             text,
-            "\n{}\n{}\n\n{licence}\n",
+            "\n{}\n{}\n\n{license}\n",
             "=".repeat(78),
             packages.join(", ")
         );
