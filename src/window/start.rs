@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
+use eframe::glow::{self, HasContext as _};
 
 use super::desktop::native::{SystemDesktop, SystemDialogs};
 use super::frame::Inkling;
@@ -34,9 +35,18 @@ const INITIAL_SIZE: [f32; 2] = [1280.0, 800.0];
 /// How long the window may take to close after the system asked this process to end.
 const END_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long progress may wait to be painted while nobody touches the window: without a GPU, each
-/// frame takes the processor away from the training that it shows.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(330);
+/// How long progress may wait to be painted while nobody touches the window.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// The same without a GPU: each frame takes the processor away from the training that it shows.
+const PROGRESS_INTERVAL_IN_SOFTWARE: Duration = Duration::from_millis(500);
+/// What is in the names of renderers that paint on the processor: Mesa's, Google's and Windows'.
+const SOFTWARE_RENDERERS: [&str; 5] = [
+    "llvmpipe",
+    "softpipe",
+    "SwiftShader",
+    "GDI Generic",
+    "Microsoft Basic Render",
+];
 
 /// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
@@ -67,6 +77,11 @@ pub fn run(
         options,
         Box::new(move |cc| {
             let ctx = cc.egui_ctx.clone();
+            let progress_interval = if cc.gl.as_deref().is_some_and(is_software) {
+                PROGRESS_INTERVAL_IN_SOFTWARE
+            } else {
+                PROGRESS_INTERVAL
+            };
             listen_to_signals(&end, &ctx);
             let waken = ctx.clone();
             later_starts.serve(move |files| {
@@ -104,7 +119,7 @@ pub fn run(
                 desktop: Arc::new(SystemDesktop),
                 wake: Arc::new(move |urgency| match urgency {
                     Urgency::Now => ctx.request_repaint(),
-                    Urgency::Soon => ctx.request_repaint_after(PROGRESS_INTERVAL),
+                    Urgency::Soon => ctx.request_repaint_after(progress_interval),
                 }),
             };
             let mut app = App::new(settings, set_aside, around);
@@ -119,6 +134,14 @@ pub fn run(
         }),
     )?;
     Ok(status.load(Ordering::Relaxed))
+}
+
+fn is_software(gl: &glow::Context) -> bool {
+    // SAFETY: this thread's context is current while the window is created.
+    let renderer = unsafe { gl.get_parameter_string(glow::RENDERER) };
+    SOFTWARE_RENDERERS
+        .iter()
+        .any(|software| renderer.contains(software))
 }
 
 /// A signal has the window interrupt its run and close, and sets the exit status.
