@@ -100,3 +100,16 @@ pub fn opened(path: &Path) -> Classifier {
 pub fn starter() -> Classifier {
     Classifier::load(&ModelRef::Starter).unwrap().unwrap()
 }
+
+/// A page that is made by the program is written as it is made; `INKLING_WRITE_DOCS` writes it.
+pub fn assert_written(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    if std::env::var_os("INKLING_WRITE_DOCS").is_some() {
+        fs::write(&path, made).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(
+        written == made,
+        "{page} differs from what it is made from; write it with INKLING_WRITE_DOCS=1"
+    );
+}

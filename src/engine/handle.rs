@@ -191,8 +191,7 @@ pub(super) fn no_thread(error: &impl Display) -> Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineGone;
 
-/// Telemetry is sent at most this often: each makes the window draw, and neither the pointer nor,
-/// where there is no GPU to draw with, the training should have to wait for that.
+/// Telemetry is sent at most this often. The window decides how often it draws it.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Sends events to the caller.

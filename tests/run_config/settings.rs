@@ -1,12 +1,14 @@
 //! The table of settings: each is there once, by one name, and is written and read alike.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use inkling::run_config::{
     Kind, ModelKind, OptimizerKind, Preset, Repetition, RunConfig, Setting, differing_settings,
     settings_page,
 };
+
+use crate::support::assert_written;
 
 /// A configuration with which this setting has a meaning.
 fn base(setting: Setting) -> RunConfig {
@@ -136,13 +138,5 @@ fn what_is_no_value_of_a_setting_is_refused_with_what_is_wanted() {
 
 #[test]
 fn the_settings_page_is_made_from_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.md");
-    if std::env::var_os("INKLING_WRITE_DOCS").is_some() {
-        std::fs::write(&path, settings_page()).unwrap();
-    }
-    let written = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        written == settings_page(),
-        "docs/settings.md is not what the table says; write it with INKLING_WRITE_DOCS=1"
-    );
+    assert_written("docs/settings.md", &settings_page());
 }

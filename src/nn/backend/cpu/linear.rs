@@ -25,8 +25,8 @@ const SHORT: usize = 128;
 const ROWS: usize = 64;
 /// Outputs whose gradients one task takes.
 const OUTPUTS: usize = 16;
-/// The share of numbers other than zero in a gradient above which dense products are faster: of the
-/// networks here, those with 10 % to 15 % are slower with them, those with 25 % to 50 % are faster.
+/// Gradients of which a larger share is not zero are multiplied as dense matrices. Networks whose
+/// gradients are 10% to 15% nonzero are slower that way; at 25% to 50%, they are faster.
 const DENSE_SHARE: f32 = 0.2;
 
 pub fn linear(

@@ -299,8 +299,8 @@ impl Convolution {
         mirrored
     }
 
-    /// In each direction, pixels of the image that are a stride apart are reached by the same
-    /// weights of the kernel: they are of one phase. Those of other phases are reached by none.
+    /// Phases in each direction: pixels of the image that are a stride apart meet the same weights of
+    /// the kernel. If the stride is larger than the kernel, pixels of further phases meet none.
     const fn phases(&self) -> usize {
         if self.stride < self.kernel {
             self.stride
