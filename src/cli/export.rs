@@ -1,7 +1,7 @@
 //! `inkling export`: writes a model in a format that other programs can open.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use super::arguments::{choice, model_file};
 use super::engine::{Engine, shown_by};
 use super::failure::Failure;
 use super::output::{Output, Progress, warn};
+use crate::nn::ModelFile;
 use crate::problem::Message;
 use crate::protocol::{EngineError, ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
@@ -85,10 +86,11 @@ pub struct Exported<'a> {
 /// Exports the model and lists what was written.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let spec = spec(&arguments)?;
+    let model = model_file(&arguments.model)?;
     let mut output = Output::new(arguments.json);
     let mut to = arguments.out.filter(|_| !arguments.preview);
     let stream = match &to {
-        Some(out) if out.as_os_str() == "-" => Some(stream(arguments.json)?),
+        Some(out) if out.as_os_str() == "-" => Some(stream(spec.format, &model, arguments.json)?),
         _ => None,
     };
     if let Some(folder) = &stream {
@@ -101,7 +103,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Replace::Nothing
     };
     let job = Job::Export {
-        model: ModelRef::File(model_file(&arguments.model)?),
+        model: ModelRef::File(model),
         spec: spec.clone(),
         to,
         replace,
@@ -117,7 +119,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .map(|path| path.display().to_string())
         .collect();
     if stream.is_some() {
-        send(&report, spec.format, &mut output)?;
+        for file in &report.paths {
+            output.file(file)?;
+        }
     } else {
         output.json(&Exported {
             format: spec.format,
@@ -136,8 +140,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A folder for what is to go to standard output.
-fn stream(json: bool) -> Result<TemporaryFolder, Failure> {
+/// A folder for what is to go to standard output: the only file of this model in this format.
+fn stream(format: ExportFormat, model: &Path, json: bool) -> Result<TemporaryFolder, Failure> {
     if json {
         return Err(Failure::Usage(
             "Standard output cannot hold both the file and JSON. Name a file with --out, or leave out --json.".to_owned(),
@@ -148,19 +152,13 @@ fn stream(json: bool) -> Result<TemporaryFolder, Failure> {
             "A terminal cannot show the file. Send standard output to a file or a program (inkling export … --out - | …), or name a file with --out.".to_owned(),
         ));
     }
+    if !format.is_one_file_for(ModelFile::load(model)?.card.model) {
+        return Err(Failure::Usage(format!(
+            "The format {format} has several files, and standard output takes one. Name a file with --out, or choose a format of one file, such as zip."
+        )));
+    }
     let parent = std::env::temp_dir();
     Ok(TemporaryFolder::new_in(&parent).map_err(|error| WriteError::new(&parent, &error))?)
-}
-
-/// Sends the only file of an export to standard output.
-fn send(report: &ExportReport, format: ExportFormat, output: &mut Output) -> Result<(), Failure> {
-    match report.paths.as_slice() {
-        [file] => output.file(file),
-        files => Err(Failure::Usage(format!(
-            "The format {format} has {} files, and standard output takes one. Name a file with --out, or choose the format zip.",
-            files.len()
-        ))),
-    }
 }
 
 /// The export that the arguments ask for. An option that has no effect on the format is an error.

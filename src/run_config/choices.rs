@@ -312,6 +312,16 @@ impl ExportFormat {
             || !matches!(self, Self::PyTorch | Self::Candle | Self::Html | Self::Zip)
     }
 
+    /// Whether it is a single file for a model of this kind.
+    pub const fn is_one_file_for(self, model: ModelKind) -> bool {
+        match self {
+            Self::Safetensors | Self::Html | Self::Report | Self::Zip => true,
+            // No script belongs to a file that was imported.
+            Self::Onnx => !model.is_trainable(),
+            Self::PyTorch | Self::Candle | Self::Card => false,
+        }
+    }
+
     /// What a file of it is usually called.
     pub const fn file_name(self) -> &'static str {
         match self {

@@ -69,6 +69,10 @@ fn what_belongs_to_a_file_is_written_beside_it() {
             .collect();
         expected.sort();
         assert_eq!(names(folder.path()), expected);
+        assert_eq!(
+            format.is_one_file_for(ModelKind::LeNet),
+            expected.len() == 1
+        );
         // Once more in the same place has to be asked for; what lies beside it is the same and in
         // nobody's way.
         assert_eq!(
