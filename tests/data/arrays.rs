@@ -104,6 +104,88 @@ fn other_names_shapes_and_types_are_read() {
 }
 
 #[test]
+fn four_arrays_without_names_are_told_apart_by_their_shapes() {
+    let [train, test] = [20, 10].map(|count| {
+        [
+            npy("|u1", &format!("{count}, 28, 28"), &images(count)),
+            npy("|u1", &format!("{count},"), &labels(count)),
+        ]
+    });
+    let one_hot: Vec<u8> = labels(10)
+        .iter()
+        .flat_map(|label| (0..10).map(move |class| u8::from(class == *label)))
+        .collect();
+    let flat = npy("|u1", "10, 784", &images(10));
+    let one_hot = npy("|u1", "10, 10", &one_hot);
+    let [x_train, y_train] = &train;
+    let [x_test, y_test] = &test;
+    let read = |arrays: &[&Vec<u8>]| {
+        let names = ["arr_0", "arr_1", "arr_2", "arr_3", "arr_4", "arr_5"];
+        let named: Vec<_> = names
+            .into_iter()
+            .zip(arrays.iter().copied().cloned())
+            .collect();
+        read_npz(&named)
+    };
+    for (arrays, parts) in [
+        (
+            [x_train, y_train, x_test, y_test],
+            ["0 and arr_1", "2 and arr_3"],
+        ),
+        (
+            [x_train, y_train, &flat, &one_hot],
+            ["0 and arr_1", "2 and arr_3"],
+        ),
+        (
+            [x_train, x_test, y_train, y_test],
+            ["0 and arr_2", "1 and arr_3"],
+        ),
+        (
+            [x_train, x_test, y_test, y_train],
+            ["0 and arr_3", "1 and arr_2"],
+        ),
+        (
+            [y_train, x_train, y_test, x_test],
+            ["1 and arr_0", "3 and arr_2"],
+        ),
+    ] {
+        let set = read(&arrays).unwrap();
+        assert_eq!(
+            (set.train.images, set.train.labels),
+            (images(20), labels(20))
+        );
+        assert_eq!((set.test.images, set.test.labels), (images(10), labels(10)));
+        let [note] = set.notes.as_slice() else {
+            panic!("{:?}", set.notes)
+        };
+        assert!(
+            parts
+                .iter()
+                .all(|part| note.contains(&format!("arr_{part}"))),
+            "{note}"
+        );
+    }
+    let even = read(&[x_test, y_test, &flat, &one_hot]).unwrap();
+    assert_eq!(even.train, even.test, "in their order");
+    for arrays in [
+        &[x_train, y_train, x_test][..],
+        &[x_test, y_test, x_train, y_train],
+        &[x_train, y_train, x_test, y_train],
+        &[x_train, x_test, x_train, x_test],
+        &[y_train, y_test, y_train, y_test],
+        &[x_train, y_train, x_test, y_test, x_test, y_test],
+    ] {
+        let DataError::Refused { reason, remedy, .. } = read(arrays).unwrap_err() else {
+            panic!("another error")
+        };
+        assert!(
+            reason.contains("have no names") && remedy.contains("x_train=images"),
+            "{reason} {remedy}"
+        );
+    }
+}
+
+#[test]
 fn what_is_wrong_with_an_array_is_told() {
     let normalized = npy(
         "<f4",

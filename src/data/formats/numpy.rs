@@ -102,6 +102,13 @@ fn array_name(file: &str) -> Option<String> {
     Some(name.strip_suffix(".npy")?.replace(['_', '-'], ""))
 }
 
+/// True for `arr_0.npy` and the like, as arrays are called that are saved without names.
+fn is_unnamed(file: &str) -> bool {
+    let name = array_name(file);
+    let number = name.as_deref().and_then(|name| name.strip_prefix("arr"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 /// Where arrays are.
 enum Place<R> {
     Archive(ZipArchive<R>),
@@ -119,6 +126,8 @@ pub struct ArraySet<R> {
     budget: u64,
     train: Vec<Pair>,
     test: Vec<Pair>,
+    /// Arrays that were saved without names, if there are more than two.
+    unnamed: Vec<String>,
     note: Option<String>,
 }
 
@@ -148,22 +157,80 @@ impl<R: Read + Seek> ArraySet<R> {
         let pair = |parts: &[&str]| Some([find(&IMAGES, parts)?, find(&LABELS, parts)?]);
         let [mut train, validation, mut test]: [Vec<Pair>; 3] =
             PARTS.map(|words| pair(words).into_iter().collect());
+        let mut unnamed = Vec::new();
         if train.is_empty() {
-            train.extend(pair(&[""]));
+            unnamed.extend(names.iter().filter(|name| is_unnamed(name)).cloned());
+            if unnamed.len() <= 2 {
+                unnamed.clear();
+                train.extend(pair(&[""]));
+            }
         }
         let note = divided(&mut train, validation, &mut test);
-        (!train.is_empty()).then(|| Self {
+        (!train.is_empty() || !unnamed.is_empty()).then(|| Self {
             place,
             path: path.to_owned(),
             budget: budget(size),
             train,
             test,
+            unnamed,
             note,
         })
     }
 
+    /// Takes four arrays without names for those of training and of test, in this order, if their
+    /// shapes say which are images, and which labels belong to them.
+    fn pair_unnamed(&mut self) -> Result<(), DataError> {
+        let names = std::mem::take(&mut self.unnamed);
+        let (mut images, mut labels) = (Vec::new(), Vec::new());
+        for name in &names {
+            let lengths = self.lengths(name)?;
+            let part = match Shape::of_array(&lengths) {
+                Some(_) => &mut images,
+                None => &mut labels,
+            };
+            part.push((lengths.first().copied(), name.clone()));
+        }
+        let counts = |part: &[(Option<u64>, String)]| {
+            part.iter().map(|(count, _)| *count).collect::<Vec<_>>()
+        };
+        if counts(&labels) != counts(&images) {
+            labels.reverse();
+        }
+        match <[_; 2]>::try_from(images)
+            .ok()
+            .zip(<[_; 2]>::try_from(labels).ok())
+        {
+            Some((
+                [(train, x_train), (test, x_test)],
+                [(of_train, y_train), (of_test, y_test)],
+            )) if train >= test && (train, test) == (of_train, of_test) => {
+                self.note = Some(format!(
+                    "The arrays have no names: {} and {} were taken for the training images and their labels, {} and {} for the test images and their labels.",
+                    array(&x_train),
+                    array(&y_train),
+                    array(&x_test),
+                    array(&y_test)
+                ));
+                self.train = vec![[x_train, y_train]];
+                self.test = vec![[x_test, y_test]];
+                Ok(())
+            }
+            _ => Err(foreign::refused(
+                &self.path,
+                format!(
+                    "its {} arrays have no names, and their shapes do not tell which are images and labels for training and for test",
+                    names.len()
+                ),
+                SAVE,
+            )),
+        }
+    }
+
     /// Reads the set; the test split is empty where it has no arrays.
     pub fn read(&mut self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+        if !self.unnamed.is_empty() {
+            self.pair_unnamed()?;
+        }
         let pairs: Vec<Pair> = self.train.iter().chain(&self.test).cloned().collect();
         let (mut counts, mut bytes) = (Vec::new(), 0_u64);
         for pair in &pairs {
