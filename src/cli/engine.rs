@@ -249,11 +249,16 @@ pub fn settings(
     })
 }
 
-/// Shows how far a job is, behind what it does; the bar goes when the job ends.
+/// Shows how far a job is, behind what it does, and what was done to its data; the bar goes when the
+/// job ends.
 pub fn shown_by(progress: Progress, doing: &str) -> impl FnMut(Update) -> Result<(), Failure> {
     move |update| {
-        if let Update::Progress(now) = update {
-            progress.show(now.fraction, doing);
+        match update {
+            Update::Progress(now) => progress.show(now.fraction, doing),
+            Update::Event(Event::DataNotes { notes, .. }) => {
+                notes.iter().for_each(|note| progress.note(note));
+            }
+            _ => {}
         }
         Ok(())
     }

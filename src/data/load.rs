@@ -52,12 +52,8 @@ pub fn load(
     }
     let classes = common_classes(spec, &parts)?;
     let mut notes = Vec::new();
-    for (source, part) in sources.iter().zip(&mut parts) {
-        let noted = |note: String| match sources {
-            [_] => note,
-            _ => format!("{}: {note}", source.label()),
-        };
-        notes.extend(std::mem::take(&mut part.notes).into_iter().map(noted));
+    for (source, part) in sources.iter().zip(&parts) {
+        notes.extend(notes_of(part, source, sources));
     }
     let mut parts = parts.into_iter();
     let mut set = parts.next().unwrap_or_default();
@@ -68,6 +64,18 @@ pub fn load(
         classes,
         notes,
         ..set
+    })
+}
+
+/// What was done to the images of one of these sources, which is named if there are others.
+fn notes_of<'s>(
+    part: &'s DataSet,
+    source: &'s DataSource,
+    sources: &'s [DataSource],
+) -> impl Iterator<Item = String> + 's {
+    part.notes.iter().map(|note| match sources {
+        [_] => note.clone(),
+        _ => format!("{}: {note}", source.label()),
     })
 }
 
@@ -313,6 +321,8 @@ pub struct EvaluationSet {
     pub classes: Classes,
     /// Who wrote them.
     pub writers: Writers,
+    /// What was done to them besides reading them, a sentence or two for each thing.
+    pub notes: Vec<String>,
 }
 
 /// Who wrote each image of a split; `None` if that is not known.
@@ -359,6 +369,7 @@ pub fn load_for_evaluation(
         images,
         classes: spec.classes(),
         writers,
+        notes: Vec::new(),
     };
     for (index, source) in (0_u16..).zip(spec.sources()) {
         let mut progress = |done: f32| progress.report((f32::from(index) + done) / count);
@@ -391,6 +402,8 @@ pub fn load_for_evaluation(
             });
         }
         set.add(&part);
+        set.notes
+            .extend(notes_of(&part.set, source, spec.sources()));
         if set.split == EvaluationSplit::Test {
             // The test split is the first source's.
             set.data = spec.tested();
@@ -453,6 +466,7 @@ impl EvaluationSet {
             images,
             classes: self.classes.clone(),
             writers,
+            notes: self.notes.clone(),
         };
         kept.extend(
             &self.images,

@@ -233,6 +233,16 @@ impl EventSink {
         }
     }
 
+    /// Says what was done to the images of a job's data, if anything was.
+    pub fn data_notes(&self, job: JobId, notes: &[String]) {
+        if !notes.is_empty() {
+            self.send(Event::DataNotes {
+                job,
+                notes: notes.to_vec(),
+            });
+        }
+    }
+
     /// Sends telemetry of which only the newest value matters, unless some was sent just now.
     pub fn telemetry(&mut self, event: impl FnOnce() -> Event) {
         if self.due() {

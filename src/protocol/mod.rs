@@ -159,10 +159,10 @@ pub enum Event {
         /// At most some dozens.
         images: Vec<Image>,
     },
-    /// Training: something was done to the images of its data besides reading them.
+    /// Something was done to the images of a job's data besides reading them.
     DataNotes {
-        /// The run.
-        run: JobId,
+        /// The job.
+        job: JobId,
         /// A sentence or two for each thing.
         notes: Vec<String>,
     },

@@ -37,6 +37,21 @@ fn write_drawings(home: &Path, count: u32) {
     .unwrap();
 }
 
+/// `digits.csv`, whose first column counts the rows.
+pub fn write_table_with_index(home: &Path) {
+    let names: String = (0..784).map(|pixel| format!(",pixel{pixel}")).collect();
+    let row = |row: usize| {
+        let digit = row % 10;
+        format!("{row},{digit}{}\n", format!(",{}", digit * 20).repeat(784))
+    };
+    let rows: String = (0..140).map(row).collect();
+    fs::write(
+        home.join("digits.csv"),
+        format!("index,label{names}\n{rows}"),
+    )
+    .unwrap();
+}
+
 fn eval<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Value {
     let usual = words("eval --model m.safetensors --json --data");
     last_object(&succeed(home, &[usual, arguments.words()].concat()))
@@ -88,6 +103,25 @@ fn images_that_any_of_the_models_learned_from_are_not_measured_unasked() {
         let measured = succeed(&home, &format!("eval --data digits.csv --json {models}"));
         assert_eq!(last_object(&measured)["split"], "test");
     }
+}
+
+#[test]
+fn what_was_done_to_images_is_said_where_they_are_measured_as_where_they_are_learned_from() {
+    let home = home_with_model();
+    write_table_with_index(home.path());
+    let said = "The column that counts the rows was passed over.";
+    for command in [
+        "train --network mlp --epochs 1 --data digits.csv --out run",
+        "eval --model m.safetensors --data digits.csv",
+        "eval --model m.safetensors --data digits.csv --json",
+        "compare m.safetensors run --data digits.csv",
+    ] {
+        says(&run(&home, command), said);
+    }
+    let mixed = "eval --model m.safetensors --split all --data mine+digits.csv";
+    fs::create_dir_all(home.path().join("data")).unwrap();
+    fs::write(home.path().join("data/my-digits.jsonl"), drawing("1", None)).unwrap();
+    says(&succeed(&home, mixed), &format!("digits.csv: {said}"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use super::eval::write_table_with_index;
 use super::{exits, objects, prints, says, schema, stderr, stdout, words};
 use crate::support::write_idx_set;
 
@@ -155,6 +156,19 @@ fn a_folder_that_is_named_is_sent_and_that_is_said() {
         "it is there already: {}",
         stderr(&swept)
     );
+}
+
+#[test]
+fn what_was_done_to_images_before_they_were_sent_is_said() {
+    let machines = Machines::new();
+    write_table_with_index(machines.here.path());
+    let train = format!("train --data digits.csv --hosts gpu-box {SHORT}");
+    // Also if it has been sent before.
+    for _ in 0..2 {
+        let trained = machines.run(&train);
+        exits(&trained, 0);
+        says(&trained, "The column that counts the rows was passed over.");
+    }
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn every_event_arrives_as_it_left() {
             images: vec![Image::BLANK],
         },
         Event::DataNotes {
-            run,
+            job: run,
             notes: vec!["Images were set upright.".to_owned()],
         },
         Event::Started {

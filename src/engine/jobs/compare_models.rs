@@ -57,6 +57,7 @@ pub(super) fn run(
         &workspace.settings.data_folders,
         &mut context.part(0.0, 0.3),
     )?;
+    context.queue.events.data_notes(context.id, &set.notes);
     let classifiers: Vec<_> = models
         .iter()
         .zip(saved)

@@ -46,6 +46,7 @@ pub(super) fn run(
         &workspace.settings.data_folders,
         &mut context.part(0.0, 0.5),
     )?;
+    context.queue.events.data_notes(context.id, &set.notes);
     check_loaded([classifier.info()], &set)?;
     let measured = classifier.measure(
         &set.images,

@@ -62,12 +62,13 @@ impl Bundle {
         Ok(Self { files })
     }
 
-    /// The images of a data set that is on this machine, as IDX files, and how many there are.
+    /// The images of a data set that is on this machine, as IDX files, how many there are, and what
+    /// was done to them.
     pub fn of_data(
         data: &DataSpec,
         folders: &[PathBuf],
         progress: &mut dyn Progress,
-    ) -> Result<(Self, u64), Problem> {
+    ) -> Result<(Self, u64, Vec<String>), Problem> {
         let set = load(data, folders, progress)?;
         let folder =
             tempfile::tempdir().map_err(|error| unreadable(&std::env::temp_dir(), &error))?;
@@ -79,7 +80,8 @@ impl Bundle {
             }
         })?;
         let bundle = Self::of_folder(&files).map_err(|error| unreadable(&files, &error))?;
-        Ok((bundle, (set.train.len() + set.test.len()) as u64))
+        let images = (set.train.len() + set.test.len()) as u64;
+        Ok((bundle, images, set.notes))
     }
 
     pub fn bytes(&self) -> u64 {

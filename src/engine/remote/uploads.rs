@@ -209,10 +209,11 @@ impl Caller {
             self.check_consent(MyDigits::in_folders(folders).count()?)?;
         }
         let events = self.events.fork();
-        let (bundle, images) = Bundle::of_data(data, folders, &mut |fraction: f32| {
+        let (bundle, images, notes) = Bundle::of_data(data, folders, &mut |fraction: f32| {
             events.send(progress(id, fraction * READING));
             Ok(())
         })?;
+        events.data_notes(id, &notes);
         let bundle_id = bundle.id();
         let folder = if let Some(folder) = self.find_bundle(Some(id), &bundle_id)? {
             folder

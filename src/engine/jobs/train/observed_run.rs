@@ -64,12 +64,7 @@ impl ObservedRun<'_, '_, '_> {
     /// Reports that all of its data is ready, and what was done to it. Opening the device and the
     /// first step follow.
     pub fn data_is_ready(&self, notes: &[String]) {
-        if !notes.is_empty() {
-            self.send(Event::DataNotes {
-                run: self.context.id,
-                notes: notes.to_vec(),
-            });
-        }
+        self.context.queue.events.data_notes(self.context.id, notes);
         self.send(Event::Job {
             id: self.context.id,
             event: JobEvent::Progress(JobProgress::at(1.0, None)),
