@@ -135,7 +135,7 @@ fn measure(model: ModelKind, data: &DataSet) -> Result<String, Box<dyn std::erro
     let (cost, interval) = (median(&differences), stretches.epoch_seconds.min(INTERVAL));
     writer.keep();
     Ok(format!(
-        "{:12} {:6.1} ms for a checkpoint of {:5.1} MB: {:5.2} % of {interval:.1} s",
+        "{:12} {:6.1} ms for a checkpoint of {:5.1} MB: {:5.2}% of {interval:.1} s",
         model.name(),
         cost * 1e3,
         std::fs::metadata(file)?.len() as f64 / 1e6,

@@ -80,7 +80,7 @@ def main():
     split = [(drawing["label"], digits(line)) for drawing, line in zip(drawings, lines) if len(line["digits"]) != 1]
     right = sum(digits(line) == drawing["label"] for drawing, line in zip(drawings, lines))
     count = len(drawings)
-    print(f"{count} single digits: {100 - 100 * len(split) / count:.2f} % stay one, {100 * right / count:.2f} % are read right")
+    print(f"{count} single digits: {100 - 100 * len(split) / count:.2f}% stay one, {100 * right / count:.2f}% are read right")
     print(*(f"    {label} as {as_read}" for label, as_read in split[:arguments.show]), sep="\n", end="\n" if arguments.show else "")
     by_writer = collections.defaultdict(list)
     for drawing in drawings:
@@ -92,7 +92,7 @@ def main():
         lines = read(arguments, [strokes for strokes, _ in strings])
         right = sum(digits(line) == text for (_, text), line in zip(strings, lines))
         counted = sum(len(line["digits"]) == len(text) for (_, text), line in zip(strings, lines))
-        print(f"{kind:7} {len(strings)} strings: {100 * right / len(strings):.1f} % read right, {100 * counted / len(strings):.1f} % with as many digits")
+        print(f"{kind:7} {len(strings)} strings: {100 * right / len(strings):.1f}% read right, {100 * counted / len(strings):.1f}% with as many digits")
         wrong = [(text, digits(line)) for (_, text), line in zip(strings, lines) if len(line["digits"]) != len(text)]
         print(*(f"    {text} as {as_read}" for text, as_read in wrong[:arguments.show]), sep="\n", end="\n" if arguments.show else "")
 

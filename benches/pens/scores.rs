@@ -21,7 +21,7 @@ impl Answer {
 }
 
 pub fn percent(share: f64) -> String {
-    format!("{:6.2} %", share * 100.0)
+    format!("{:6.2}%", share * 100.0)
 }
 
 /// The expected calibration error of the answers.

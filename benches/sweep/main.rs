@@ -125,7 +125,7 @@ fn main() -> Result<(), Error> {
         .map(|point| point.accuracy)
         .fold(0.0, f64::max);
     println!(
-        "{} recorded trials, the best with {:.2} % validation accuracy",
+        "{} recorded trials, the best with {:.2}% validation accuracy",
         surface.len(),
         highest * 100.0
     );
@@ -136,7 +136,7 @@ fn main() -> Result<(), Error> {
     };
     let (random, tpe) = (all(SamplerKind::Random)?, all(SamplerKind::Tpe)?);
     println!(
-        "Percentage points below that after this many trials, mean and 95 % interval over {MANY_SEEDS} seeds:"
+        "Percentage points below that after this many trials, mean and 95% interval over {MANY_SEEDS} seeds:"
     );
     println!(
         "trials   random                  TPE                     seeds 1 to {SEEDS}: random, TPE, TPE better, equal, worse"

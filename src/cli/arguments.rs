@@ -99,7 +99,7 @@ fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(samples)
 }
 
-/// Parses one of the names; the help lists them, and clap suggests the closest for a misspelt one.
+/// Parses one of the names; the help lists them, and clap suggests the closest for a misspelled one.
 pub fn choice<T>(
     all: &[T],
     name: fn(T) -> &'static str,

@@ -191,7 +191,7 @@ fn section(what: Comparison, rows: &[Measurement]) -> Section {
     };
     Section::plain(
         "Training steps",
-        "throughput over a few steps, also relative to the first row; recommended is the smallest batch size or the simplest device within 5 % of the fastest",
+        "throughput over a few steps, also relative to the first row; recommended is the smallest batch size or the simplest device within 5% of the fastest",
         ["", "images/s", "", ""],
         bench::rates(rows).map(line).collect(),
     )

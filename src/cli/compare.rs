@@ -66,7 +66,7 @@ pub struct OfModel {
     epochs: u32,
     train_seconds: Option<f64>,
     accuracy: f64,
-    /// The 95 % interval of the accuracy.
+    /// The 95% interval of the accuracy.
     interval: (f64, f64),
     digits: Vec<OfDigit>,
 }
@@ -87,7 +87,7 @@ pub struct OfPair {
     only_first_correct: u64,
     /// In accuracy.
     difference: f64,
-    /// The 95 % interval of the difference.
+    /// The 95% interval of the difference.
     interval: (f64, f64),
     p: f64,
     significant: bool,

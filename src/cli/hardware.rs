@@ -126,7 +126,7 @@ fn watch(mut output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// "CPU 43 %, memory 3.2 GiB of 15.6 GiB; NVIDIA H200: 87 %, 12.0 GiB of 139.8 GiB, 41 °C, 320 W"
+/// "CPU 43%, memory 3.2 GiB of 15.6 GiB; NVIDIA H200: 87%, 12.0 GiB of 139.8 GiB, 41 °C, 320 W"
 fn status_line(sample: &LoadSample) -> String {
     let of = |used: u64, total: u64| format!("{} of {}", memory(used), memory(total));
     let share = |share: f32| percent(f64::from(share), 0);

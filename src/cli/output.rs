@@ -207,14 +207,14 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar at 0 %.
+    /// A bar at 0%.
     pub fn new() -> Self {
         let target = match Verbosity::get().log_level() {
             None => ProgressDrawTarget::stderr(),
             Some(_) => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3}%  {wide_msg}") {
             bar.set_style(style);
         }
         Self {

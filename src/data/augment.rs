@@ -340,7 +340,7 @@ fn weights() -> [[f32; PADDED]; 4] {
 impl SamplingGrid {
     /// Computes the positions: the affine map plus the displacement field.
     ///
-    /// Loops and sums are spelt out, so that they are compiled for the instructions this is
+    /// Loops and sums are spelled out, so that they are compiled for the instructions this is
     /// dispatched to: closures are not.
     #[expect(
         clippy::needless_range_loop,

@@ -128,13 +128,13 @@ impl ExportedModel {
             .or_else(|| self.file.card.test.clone())
     }
 
-    /// The test accuracy with its 95 % confidence interval, as text.
+    /// The test accuracy with its 95% confidence interval, as text.
     pub fn test_accuracy(&self) -> Option<String> {
         let accuracy = self.tested()?;
         let images = accuracy.images.unwrap_or_default();
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
         Some(format!(
-            "{} on {} test images of {} (95 % confidence interval: {} to {})",
+            "{} on {} test images of {} (95% confidence interval: {} to {})",
             accuracy.percent(),
             grouped(images),
             accuracy.data.label(),

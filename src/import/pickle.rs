@@ -355,7 +355,7 @@ impl Interpreter<'_> {
             .stack
             .last()
             .copied()
-            .ok_or("its pickle memoises a missing value")?;
+            .ok_or("its pickle memoizes a missing value")?;
         self.memo.insert(slot, top);
         Ok(())
     }

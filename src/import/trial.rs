@@ -29,7 +29,7 @@ const ROUNDS: [(usize, usize); 3] = [(40, 16), (250, 5), (usize::MAX, usize::MAX
 /// taken unless somebody chooses: other activations and pooling cost accuracy, and not only those
 /// that are tried.
 const ENOUGH: f64 = 0.95;
-/// The same for a network without a hidden layer: none of those recognizes much more than 92 % of
+/// The same for a network without a hidden layer: none of those recognizes much more than 92% of
 /// MNIST.
 const ENOUGH_FOR_LINEAR: f64 = 0.85;
 /// Readings that give the same answer this often are the same for whoever uses the model, as `ReLU`

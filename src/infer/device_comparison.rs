@@ -82,7 +82,7 @@ pub struct DeviceTrial {
 pub struct DeviceTiming {
     /// Half of the images took at most this many microseconds.
     pub median_microseconds: f32,
-    /// 99 % of the images took at most this many microseconds.
+    /// 99% of the images took at most this many microseconds.
     pub p99_microseconds: f32,
     /// How well the probabilities match the CPU's.
     pub agreement: Agreement,

@@ -3,13 +3,13 @@ use std::path::PathBuf;
 use crate::problem::{Code, Explain};
 use crate::records::{COMPARED_MODELS, Ensemble};
 use crate::run_config::{Classes, ModelKind};
-use crate::text::format::{capitalised, count, grouped};
+use crate::text::format::{capitalized, count, grouped};
 
 /// Why models cannot classify together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnsembleProblem {
     /// Fewer or more models than [`Ensemble::MODELS`].
-    #[error("{} cannot classify together.", capitalised(&count(*given as u64, "model")))]
+    #[error("{} cannot classify together.", capitalized(&count(*given as u64, "model")))]
     Models {
         /// How many there were.
         given: usize,
@@ -65,7 +65,7 @@ impl Explain for EnsembleProblem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComparisonError {
     /// Fewer or more models than [`COMPARED_MODELS`].
-    #[error("{} cannot be compared.", capitalised(&count(*given as u64, "model")))]
+    #[error("{} cannot be compared.", capitalized(&count(*given as u64, "model")))]
     Count {
         /// How many there were.
         given: usize,

@@ -117,14 +117,14 @@ pub fn results_table(comparison: &ModelComparison) -> Section {
         format!("{} to {}", percent(low, 2), percent(high, 2))
     };
     let about = format!(
-        "accuracy on {} with the 95 % interval of Wilson (1927)",
+        "accuracy on {} with the 95% interval of Wilson (1927)",
         images_of(comparison)
     );
     let lines = vec![
         of("accuracy", &|model| {
             share(model.correct, comparison.images, 2)
         }),
-        of("95 % interval", &interval),
+        of("95% interval", &interval),
         of("network", &|model| model.model.network.label()),
         of("parameters", &|model| grouped(model.model.parameters)),
         of("epochs", &|model| grouped(model.model.epochs.into())),
@@ -201,7 +201,7 @@ pub fn against(comparison: &ModelComparison, baseline: usize) -> Vec<(usize, Pai
     positions.into_iter().zip(compare_with(&counts)).collect()
 }
 
-/// The same in sentences: "B against A: better by 0.21 points; 95 % interval 0.05 to 0.37 (p =
+/// The same in sentences: "B against A: better by 0.21 points; 95% interval 0.05 to 0.37 (p =
 /// 0.012).", and how that was found.
 pub fn sentences(comparison: &ModelComparison, baseline: usize) -> Vec<String> {
     let results = against(comparison, baseline);

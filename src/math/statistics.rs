@@ -7,12 +7,12 @@ use statrs::function::beta::beta_reg;
 
 use crate::records::{Evaluation, PairedCounts, ReliabilityBin};
 use crate::run_config::Classes;
-use crate::text::format::{capitalised, grouped, percent};
+use crate::text::format::{capitalized, grouped, percent};
 
-/// The standard normal quantile of a two-sided 95 % interval.
+/// The standard normal quantile of a two-sided 95% interval.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// The 95 % score interval of a share, `successes` out of `trials` (Wilson 1927, "Probable
+/// The 95% score interval of a share, `successes` out of `trials` (Wilson 1927, "Probable
 /// inference, the law of succession, and statistical inference", JASA 22). Stays within 0 to 1 and
 /// is right for shares near 1, where the normal approximation is not. Without trials it is all of 0
 /// to 1.
@@ -78,7 +78,7 @@ pub fn calibration_error(evaluation: &Evaluation) -> Option<f64> {
 }
 
 /// How sure a model is and how often it is right then, in a sentence on the bin that has most
-/// images below the highest one: "When it is 90 % sure, it is right 91 % of the time (57 images)."
+/// images below the highest one: "When it is 90% sure, it is right 91% of the time (57 images)."
 /// On all images where no such bin has ten; `None` without images.
 pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
     const ENOUGH: u32 = 10;
@@ -133,7 +133,7 @@ pub fn auroc(positive: &[f32], negative: &[f32]) -> f64 {
 pub fn cell_sentence(classes: &Classes, truth: usize, answer: usize, count: u32) -> String {
     let many = match count {
         0 => "No".to_owned(),
-        _ => capitalised(&count_in_words(count)),
+        _ => capitalized(&count_in_words(count)),
     };
     let name = classes.name(truth);
     let (noun, verb) = match (classes.are_digits(), count > 1) {
@@ -169,12 +169,12 @@ pub struct MeanInterval {
     pub mean: f64,
     /// Their standard deviation, with `count - 1` in the denominator.
     pub deviation: f64,
-    /// The lower end of the 95 % interval of the expected value.
+    /// The lower end of the 95% interval of the expected value.
     pub low: f64,
     pub high: f64,
 }
 
-/// The mean of independent measurements with its 95 % interval: `mean ± t · s / √n`, where `s` is
+/// The mean of independent measurements with its 95% interval: `mean ± t · s / √n`, where `s` is
 /// the standard deviation of the sample and `t` the 0.975 quantile of Student's t distribution with
 /// `n - 1` degrees of freedom (Student 1908, "The probable error of a mean", Biometrika 6). It is
 /// exact for measurements that are normally distributed. `None` with fewer than two of them, or
@@ -213,7 +213,7 @@ const SIGNIFICANCE: f64 = 0.05;
 pub struct PairedResult {
     /// By how much its accuracy is higher than the other's.
     pub difference: f64,
-    /// The 95 % interval of that; see [`paired_interval`].
+    /// The 95% interval of that; see [`paired_interval`].
     pub interval: (f64, f64),
     /// The p-value of `McNemar`'s test, adjusted for all comparisons that were made at once; see
     /// [`mcnemar`] and [`holm`].
@@ -227,8 +227,8 @@ impl PairedResult {
         self.p < SIGNIFICANCE && (low > 0.0 || high < 0.0)
     }
 
-    /// What follows the name of the model: "better by 0.21 points; 95 % interval 0.05 to 0.37", or
-    /// "no difference can be shown: 0.03 points better; 95 % interval -0.10 to 0.16".
+    /// What follows the name of the model: "better by 0.21 points; 95% interval 0.05 to 0.37", or
+    /// "no difference can be shown: 0.03 points better; 95% interval -0.10 to 0.16".
     pub fn sentence(self) -> String {
         let (low, high) = self.interval;
         let better = self.difference >= 0.0;
@@ -241,13 +241,13 @@ impl PairedResult {
         .map(points);
         let word = if better { "better" } else { "worse" };
         if self.is_significant() {
-            format!("{word} by {by} points; 95 % interval {low} to {high}")
+            format!("{word} by {by} points; 95% interval {low} to {high}")
         } else if self.difference == 0.0 {
             format!(
-                "no difference can be shown: the same accuracy; 95 % interval {low} to {high} points"
+                "no difference can be shown: the same accuracy; 95% interval {low} to {high} points"
             )
         } else {
-            format!("no difference can be shown: {by} points {word}; 95 % interval {low} to {high}")
+            format!("no difference can be shown: {by} points {word}; 95% interval {low} to {high}")
         }
     }
 }
@@ -301,7 +301,7 @@ pub fn mcnemar(counts: PairedCounts) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// The 95 % interval of the difference of two accuracies on the same images, the first minus the
+/// The 95% interval of the difference of two accuracies on the same images, the first minus the
 /// second: the Wilson intervals of both, combined with the correlation of their answers (method 10
 /// of Newcombe 1998, "Improved confidence intervals for the difference between binomial proportions
 /// based on paired data", Statistics in Medicine 17, 2635-2650). All of -1 to 1 without images.

@@ -14,7 +14,7 @@ use crate::records::{
 use crate::run_config::{DataSource, DataSpec, RunConfig};
 use crate::system::WriteError;
 use crate::text::format::{
-    capitalised, count, duration, file_size, grouped, percent, plain, plain_percent, rounded,
+    capitalized, count, duration, file_size, grouped, percent, plain, plain_percent, rounded,
 };
 
 impl Message {
@@ -35,7 +35,7 @@ impl Message {
                 Self::new(
                     format!(
                         "{}. Training was rolled back to {from} and continues at 1/{share} of the learning rate.",
-                        capitalised(&cause.at_step(step))
+                        capitalized(&cause.at_step(step))
                     ),
                     format!("{then}. Choose a lower learning rate next time."),
                 )

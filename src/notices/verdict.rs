@@ -18,9 +18,9 @@ pub struct Verdict {
     /// none if the drawing is not a digit.
     pub digits: Vec<u8>,
     pub classes: Classes,
-    /// The whole verdict: "7 — 98 % sure", "could be 4 or 9", "not a digit".
+    /// The whole verdict: "7 — 98% sure", "could be 4 or 9", "not a digit".
     pub sentence: String,
-    /// The text beside the digit: "98 % sure".
+    /// The text beside the digit: "98% sure".
     pub confidence: String,
     /// More, in small type; may be empty.
     pub detail: String,
@@ -97,7 +97,7 @@ impl Verdict {
 pub struct NumberVerdict {
     /// The number, with a question mark for what is not a digit: "2026".
     pub text: String,
-    /// The whole verdict: "2026 (2 — 98 % sure, could be 0 or 6, …)".
+    /// The whole verdict: "2026 (2 — 98% sure, could be 0 or 6, …)".
     pub sentence: String,
 }
 
@@ -148,17 +148,17 @@ pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
     )
 }
 
-/// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99 %", 0.002 is
-/// "under 1 %".
+/// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99%", 0.002 is
+/// "under 1%".
 pub fn whole_percent(probability: f32) -> String {
     match (probability * 100.0).round() {
-        rounded if rounded >= 100.0 => "over 99 %".to_owned(),
-        rounded if rounded < 1.0 => "under 1 %".to_owned(),
-        rounded => format!("{rounded:.0} %"),
+        rounded if rounded >= 100.0 => "over 99%".to_owned(),
+        rounded if rounded < 1.0 => "under 1%".to_owned(),
+        rounded => format!("{rounded:.0}%"),
     }
 }
 
-/// "98 % sure", or "only 26 % sure" where the digit is less likely than all the others together.
+/// "98% sure", or "only 26% sure" where the digit is less likely than all the others together.
 fn confidence(probability: f32) -> String {
     let only = if probability < LIKELY { "only " } else { "" };
     format!("{only}{} sure", whole_percent(probability))

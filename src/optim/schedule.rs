@@ -83,7 +83,7 @@ fn half_cosine(progress: f64) -> f64 {
     0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
 }
 
-/// Up in a line over the first 5 % of the steps, the last of which has the peak; then down to 0,
+/// Up in a line over the first 5% of the steps, the last of which has the peak; then down to 0,
 /// which the step after the last would have, so that no step is wasted at a rate of 0.
 fn cosine(step: u64, steps: u64) -> f64 {
     let warm_up = (steps as f64 * WARM_UP).floor() as u64;
@@ -94,7 +94,7 @@ fn cosine(step: u64, steps: u64) -> f64 {
     }
 }
 
-/// Along half cosines from 1/25 up to 1 at 30 % of the run, then down to 1/250,000 at the last
+/// Along half cosines from 1/25 up to 1 at 30% of the run, then down to 1/250,000 at the last
 /// step.
 fn one_cycle(step: u64, last: u64) -> f64 {
     let peak = last as f64 * RISE;

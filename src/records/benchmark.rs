@@ -169,7 +169,7 @@ pub enum Measurement {
         model: ModelKind,
         /// Half of the digits took at most this many microseconds.
         median_microseconds: f64,
-        /// 99 % of the digits took at most this many microseconds.
+        /// 99% of the digits took at most this many microseconds.
         p99_microseconds: f64,
     },
     /// Recognizing many digits at once, as in an evaluation.

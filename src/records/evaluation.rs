@@ -191,13 +191,13 @@ impl Accuracy {
         format!("{} on {}", self.name(), self.measured_on())
     }
 
-    /// Its value: "99.32 %".
+    /// Its value: "99.32%".
     pub fn percent(&self) -> String {
         percent(self.value, 2)
     }
 }
 
-/// "Test accuracy on MNIST, 10,000 images: 99.32 %".
+/// "Test accuracy on MNIST, 10,000 images: 99.32%".
 impl Display for Accuracy {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.label(), self.percent())

@@ -199,8 +199,8 @@ impl Profile {
         (row.flops > 0 && row.seconds > 0.0).then(|| row.flops as f64 / row.seconds / rate)
     }
 
-    /// In a sentence: "A step of 128 images takes 13.2 ms (9,700 images/s): forward pass 31 %,
-    /// backward pass 60 %, …"
+    /// In a sentence: "A step of 128 images takes 13.2 ms (9,700 images/s): forward pass 31%,
+    /// backward pass 60%, …"
     pub fn summary(&self) -> String {
         let share = |seconds: f64| percent(seconds / self.step_seconds.max(f64::MIN_POSITIVE), 0);
         let mut parts: Vec<(&str, f64)> = SpanKind::OF_STEP

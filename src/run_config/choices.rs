@@ -110,7 +110,7 @@ choices! {
         /// Convolutions, pooling and dense layers of a person's choice; at first those of Keras'
         /// MNIST example.
         Cnn = "cnn", "CNN";
-        /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99 % in one epoch.
+        /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99% in one epoch.
         Speedrun = "speedrun", "Speedrun";
         /// conv5x5 32, conv3x3 64, conv3x3 128, each with 2x2 pooling, batch norm and relu; fc 256,
         /// relu, fc 10.
@@ -214,11 +214,11 @@ choices! {
     ScheduleKind, "schedule" {
         /// The same rate throughout.
         Constant = "constant", "Constant";
-        /// A tenth of the rate after 50 % of the steps, a hundredth after 75 %.
+        /// A tenth of the rate after 50% of the steps, a hundredth after 75%.
         Step = "step", "Step decay";
-        /// Linear warm-up over the first 5 % of steps, then a half cosine down to zero.
+        /// Linear warm-up over the first 5% of steps, then a half cosine down to zero.
         Cosine = "cosine", "Cosine";
-        /// Up to the peak over 30 % of steps, then down (Smith & Topin 2018).
+        /// Up to the peak over 30% of steps, then down (Smith & Topin 2018).
         OneCycle = "one-cycle", "One cycle";
     }
 }
@@ -450,7 +450,7 @@ choices! {
     Preset, "preset" {
         /// The smallest run worth watching: a minute at most.
         QuickLook = "quick", "Quick look";
-        /// 99 % in one epoch.
+        /// 99% in one epoch.
         OneEpoch = "one-epoch", "One epoch";
         /// The default: accurate within a minute.
         Balanced = "balanced", "Balanced";

@@ -27,7 +27,7 @@ pub enum Classes {
     /// dataset for benchmarking machine learning algorithms", table 2).
     Clothing,
     /// The characters of Kuzushiji-MNIST (Clanuwat et al. 2018, "Deep learning for classical
-    /// Japanese literature"), one for each row of the hiragana table, romanised.
+    /// Japanese literature"), one for each row of the hiragana table, romanized.
     Hiragana,
     /// The 26 letters, a class for each with its capital and its small form, as in EMNIST letters
     /// (Cohen, Afshar, Tapson, van Schaik 2017, "EMNIST: an extension of MNIST to handwritten

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::{CnnLayers, DeviceChoice, MAX_WIDTH, ModelKind, Precision, Setting, Widths};
 use crate::problem::{Code, Explain, sentence};
-use crate::text::format::{capitalised, grouped, joined};
+use crate::text::format::{capitalized, grouped, joined};
 
 /// The trainable numbers of the largest network that can be trained: its model file stays below
 /// what is read of one.
@@ -131,7 +131,7 @@ impl ConfigProblem {
 fn out_of_range(setting: Setting, given: &str) -> String {
     setting.row().range.map_or_else(
         || format!("{given} is not a valid setting."),
-        |range| format!("{} is out of range (got {given}).", capitalised(range.name)),
+        |range| format!("{} is out of range (got {given}).", capitalized(range.name)),
     )
 }
 

@@ -252,7 +252,7 @@ settings! {
             trials: Trials::List(&["1", "2", "3"]),
         }
         Repeats = repeats, "repeats", "Repeats",
-        "Trains this many runs, each with the next seed, one after another; their mean accuracy with its 95 % interval shows how much of a difference is due to chance." {
+        "Trains this many runs, each with the next seed, one after another; their mean accuracy with its 95% interval shows how much of a difference is due to chance." {
             former: &["repeat"],
             range: Some(Range { high: At(100.0), ..Range::whole("the number of runs") }),
             describe: told_elsewhere,

@@ -123,8 +123,8 @@ impl<'r> Repeats<'r> {
             .collect()
     }
 
-    /// "5 runs: mean test accuracy 99.21 %, 95 % interval of the mean 99.15 % to 99.27 % (Student's
-    /// t), standard deviation 0.05 percentage points; lowest 99.10 % (seed 5), highest 99.30 %
+    /// "5 runs: mean test accuracy 99.21%, 95% interval of the mean 99.15% to 99.27% (Student's
+    /// t), standard deviation 0.05 percentage points; lowest 99.10% (seed 5), highest 99.30%
     /// (seed 3)."
     pub fn sentence(&self) -> String {
         let (Some(mean), Some((worst, best))) = (self.mean(), self.extremes()) else {
@@ -138,7 +138,7 @@ impl<'r> Repeats<'r> {
             )
         };
         format!(
-            "{} runs: mean {} accuracy {}, 95 % interval of the mean {} to {} (Student's t), standard deviation {:.2} percentage points; \
+            "{} runs: mean {} accuracy {}, 95% interval of the mean {} to {} (Student's t), standard deviation {:.2} percentage points; \
              lowest {}, highest {}.",
             mean.count,
             self.measured_on(),

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use crate::problem::{Code, Explain, Problem, sentence};
 use crate::run_config::{ConfigProblem, Setting};
 use crate::system::{NotRegular, WriteError};
-use crate::text::format::capitalised;
+use crate::text::format::capitalized;
 
 /// A mistake in the definition of a sweep.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum DefinitionError {
     NothingVaries,
     #[error("The sweep would never end.")]
     NoBudget,
-    #[error("{} is out of range (got {given}).", capitalised(what))]
+    #[error("{} is out of range (got {given}).", capitalized(what))]
     Number {
         what: &'static str,
         given: f64,

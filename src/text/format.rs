@@ -39,7 +39,7 @@ pub fn either(parts: impl IntoIterator<Item = impl ToString>) -> String {
 }
 
 /// The text with its first letter large, as a sentence begins.
-pub fn capitalised(text: &str) -> String {
+pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters
         .next()
@@ -47,20 +47,20 @@ pub fn capitalised(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A share in percent with the decimals that it has, up to three: "97 %", "99.5 %".
+/// A share in percent with the decimals that it has, up to three: "97%", "99.5%".
 pub fn plain_percent(share: f64) -> String {
-    format!("{} %", plain((share * 1e5).round() / 1e3))
+    format!("{}%", plain((share * 1e5).round() / 1e3))
 }
 
 /// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places
-/// is "98.93 %".
+/// is "98.93%".
 pub fn percent(share: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
     let mut value = (share * 100.0 * scale).round() / scale;
     if share < 1.0 && value >= 100.0 {
         value = 100.0 - 1.0 / scale;
     }
-    format!("{value:.places$} %")
+    format!("{value:.places$}%")
 }
 
 /// A size of memory: 411,041,792 bytes are "392 MiB", 12 x 1024³ "12.0 GiB".

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::format::{capitalised, widest};
+use super::format::{capitalized, widest};
 
 /// Where the text below a table is wrapped.
 const WIDTH: usize = 96;
@@ -140,7 +140,7 @@ pub fn text(sections: &[Section]) -> String {
         if section.about.is_empty() {
             continue;
         }
-        for line in wrapped(&format!("{}.", capitalised(&section.about))) {
+        for line in wrapped(&format!("{}.", capitalized(&section.about))) {
             let _ = writeln!(text, "  {line}");
         }
     }

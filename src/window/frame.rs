@@ -25,6 +25,7 @@ use super::train::view::learning::LearningPanel;
 use super::train::view::search;
 use super::{Action, App, Phase, RunView, SweepView, WindowRequest, shell, style, wizard};
 use crate::ink::SIDE;
+use crate::text::format::percent;
 use crate::window::TrainAction;
 
 /// The window's title while no run is active.
@@ -239,11 +240,11 @@ impl Inkling {
             .map(RunView::fraction)
             .or_else(|| sweep.map(SweepView::fraction));
         let title = match fraction {
-            // Training begins at 0 % again.
+            // Training begins at 0% again.
             Some(_) if run.is_some_and(|run| matches!(run.phase, Phase::Preparing(_))) => {
                 format!("Preparing – {TITLE}")
             }
-            Some(fraction) => format!("{:.0} % – {TITLE}", (fraction * 100.0).floor()),
+            Some(fraction) => format!("{} – {TITLE}", percent(fraction.into(), 0)),
             None => TITLE.to_owned(),
         };
         if title != self.title {

@@ -109,7 +109,7 @@ impl ShownJob<'_> {
         !matches!(self.running.job, Job::TimeSteps(_))
     }
 
-    /// Its name and how far it is: "Benchmark, 43 %, 12 s left".
+    /// Its name and how far it is: "Benchmark, 43%, 12 s left".
     pub fn state(&self) -> String {
         let RunningJob {
             progress,

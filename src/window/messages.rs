@@ -10,7 +10,7 @@ use crate::records::{Accuracy, BeforeAfter, FineTuned, RunPosition, RunSummary};
 use crate::run_config::{DeviceChoice, ModelKind, NotCnnLayers, Range, layers_hint, widths_hint};
 use crate::runs::Reproduction;
 use crate::sweep::{DefinitionError, Trial};
-use crate::text::format::{capitalised, count, grouped, percent};
+use crate::text::format::{capitalized, count, grouped, percent};
 use crate::text::visible;
 
 impl Message {
@@ -269,7 +269,7 @@ impl Message {
 
     /// A device that is not used for recognition although it is available.
     pub fn inference_rejection(device: DeviceChoice, flaw: &DeviceRejection) -> Self {
-        let name = capitalised(device_name(device, true));
+        let name = capitalized(device_name(device, true));
         let what = match flaw {
             DeviceRejection::Disagrees(agreement) => {
                 let differing = agreement.images - agreement.matching;
@@ -293,7 +293,7 @@ impl Message {
     /// The text in a field is not a valid value.
     pub fn not_a_number(text: &str, range: &Range) -> Self {
         let what = match text.trim() {
-            "" => format!("{} is missing.", capitalised(range.name)),
+            "" => format!("{} is missing.", capitalized(range.name)),
             text => format!("“{text}” is not valid for {}.", range.name),
         };
         Self::new(what, format!("Enter {}.", range.hint()))

@@ -121,7 +121,7 @@ fn the_table_has_units_and_every_line_as_many_cells_as_columns() {
         "ConvNet, bf16",
         "120 µs",
         "250 µs",
-        "70 %",
+        "70%",
         "plain candle",
         "4,800",
         "12.0×",
@@ -181,7 +181,7 @@ fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     };
     let text = text(&busy);
     assert!(
-        text.contains("Other programs used 43 % of the CPU."),
+        text.contains("Other programs used 43% of the CPU."),
         "{text}"
     );
     let marked: Vec<&str> = text

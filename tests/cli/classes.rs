@@ -220,7 +220,7 @@ fn a_persons_own_classes_are_learned_recognized_and_exported_by_their_names() {
     assert_eq!(read["probabilities"].as_array().map(Vec::len), Some(3));
     let text = stdout(&run(home, "eval --model run --data pets"));
     assert!(
-        text.contains("small horse") && text.contains("accuracy 100.00 %"),
+        text.contains("small horse") && text.contains("accuracy 100.00%"),
         "{text}"
     );
     let checked = last_object(&run(home, "data check pets --json"));

@@ -82,7 +82,7 @@ fn models_are_compared_and_every_figure_follows_from_the_answers() {
         "Compared on 40 images of set (test split):",
         "A  a.safetensors",
         "Settings that differ",
-        "95 % interval",
+        "95% interval",
         "Accuracy by digit",
         "B against A: ",
         "McNemar's exact test",

@@ -125,7 +125,7 @@ fn what_was_done_to_images_is_said_where_they_are_measured_as_where_they_are_lea
 }
 
 #[test]
-fn a_labelled_ink_file_is_measured_whole() {
+fn a_labeled_ink_file_is_measured_whole() {
     let home = home_with_model();
     let home = home.path();
     let lines: String = (0..70)

@@ -47,7 +47,7 @@ fn how_busy_it_is_is_said_again_and_again_while_somebody_listens() {
             } else {
                 assert!(
                     line.starts_with("CPU ")
-                        && line.contains(" %, memory ")
+                        && line.contains("%, memory ")
                         && line.contains(" of "),
                     "{line}"
                 );

@@ -197,7 +197,7 @@ fn hidden_files_beside_images_are_no_images() {
 }
 
 #[test]
-fn files_that_hold_no_labelled_images_say_what_to_name_instead() {
+fn files_that_hold_no_labeled_images_say_what_to_name_instead() {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 20, 10);
     let (archive, alone) = (root.path().join("digits.zip"), root.path().join("alone"));

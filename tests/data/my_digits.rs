@@ -27,7 +27,7 @@ fn added(drawings: Vec<KeptDrawing>) -> Edit {
 }
 
 #[test]
-fn drawings_are_added_relabelled_and_removed_and_each_change_is_taken_back() {
+fn drawings_are_added_relabeled_and_removed_and_each_change_is_taken_back() {
     let home = tempfile::tempdir().unwrap();
     let mine = kept_in(&home.path().join("data"));
     assert!(mine.read().unwrap().drawings.is_empty());

@@ -46,13 +46,13 @@ fn the_card_says_what_there_is_to_know() {
     let words = text(&exported, ExportFormat::Card, "model");
     for part in [
         "LeNet-5 on Built-in digits",
-        "Test accuracy: 99.00 % on 100 test images of Built-in digits (95 % confidence interval",
-        "98.00 %",
+        "Test accuracy: 99.00% on 100 test images of Built-in digits (95% confidence interval",
+        "98.00%",
         "A processor, 2 cores",
         "20 s",
         "## Limits",
         "| **9** |",
-        "| 92.0 % | 95.0 % | 20 |",
+        "| 92.0% | 95.0% | 20 |",
     ] {
         assert!(words.contains(part), "{part} is missing:\n{words}");
     }
@@ -125,8 +125,7 @@ fn the_accuracy_is_on_the_test_images_of_the_source_that_has_them() {
     exported.run = None;
     exported.file.card.test = Some(tested_on(&mix).accuracy());
     assert!(
-        text(&exported, ExportFormat::Card, "model")
-            .contains("99.00 % on 100 test images of MNIST")
+        text(&exported, ExportFormat::Card, "model").contains("99.00% on 100 test images of MNIST")
     );
 }
 
@@ -138,7 +137,7 @@ fn the_report_needs_nothing_beside_it() {
         "polyline",
         "Confusion matrix",
         "Accuracy by confidence",
-        "99.00 %",
+        "99.00%",
         "Learning rate",
     ] {
         assert!(page.contains(part), "{part} is missing");

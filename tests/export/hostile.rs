@@ -16,7 +16,7 @@ use super::untrained_model;
 use crate::fake_engine::summary;
 
 /// What ends comments, strings, table cells, elements and lines in the languages of the exports.
-const ATTACK: &str = "a\nfn b() {}\r\n#![c] */ \"\"\" ''' \" ' ` \\ \\\" \\u{41} ${d} {e} {{f}} %g | h |\n---\n- i\n# j\n</title></script><script>k</script>\
+const ATTACK: &str = "a\nfn b() {}\r\n#![c] */ \"\"\" ''' \" ' ` \\ \\\" \\u{41} ${d} {e} {{f}}%g | h |\n---\n- i\n# j\n</title></script><script>k</script>\
                       <img src=l onerror=m> & &lt; <!-- --> [n](javascript:o) ![p](http://q.example/r.png) https://s.example www.t.example u@v.example \
                       \u{0}\u{7}\u{8}\u{7f}\u{85}\u{9b}31m\u{1b}[2J\u{1b}]0;w\u{7} \u{2028}\u{2029}\u{202e}\u{2066}\u{feff}\u{e0041} x";
 

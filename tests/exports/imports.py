@@ -425,7 +425,7 @@ def check(case):
         accepted, accuracy = imported(path, "--accept")
         assert (accepted is None) == ("--accept" not in result), f"{path.name}: {accepted} {result}"
         if accepted is not None:
-            offered = float(re.search(r"Accuracy on [^:]*: ([0-9.]+) %", result)[1]) / 100
+            offered = float(re.search(r"Accuracy on [^:]*: ([0-9.]+)%", result)[1]) / 100
             assert accuracy > offered - 0.04, f"{path.name}: offered with {offered:.2%}, imported with {accuracy:.2%}"
         if isinstance(expected, Asks):
             how, network, result = "asks; when accepted, ", accepted, accuracy

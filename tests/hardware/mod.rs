@@ -95,7 +95,7 @@ fn each_gpu_has_a_line_with_its_figures() {
         "8.9",
         "41 °C",
         "30 W",
-        "7 % busy",
+        "7% busy",
     ] {
         assert!(shown[0].value.contains(part), "{:?}", shown[0]);
     }

@@ -33,7 +33,7 @@ fn stated() -> Accuracy {
 fn it_is_known_by_its_accuracy_on_mnist() {
     assert_eq!(
         stated().to_string(),
-        "Test accuracy on MNIST, 10,000 images: 99.30 %"
+        "Test accuracy on MNIST, 10,000 images: 99.30%"
     );
 }
 

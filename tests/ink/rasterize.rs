@@ -120,7 +120,7 @@ fn place_and_size_of_the_ink_do_not_matter() {
 #[test]
 fn strokes_are_redrawn_at_the_usual_width_whatever_pen_drew_them() {
     let read = |pen| rasterize(&Ink { pen, ..four() });
-    // MNIST's training images: median 2.36 by this measure, the middle 90 % from 1.6 to 3.6.
+    // MNIST's training images: median 2.36 by this measure, the middle 90% from 1.6 to 3.6.
     let usual = read(None);
     assert!(
         (2.0..2.8).contains(&stroke_width(&usual)),

@@ -96,10 +96,10 @@ fn numbers_are_grouped_and_percentages_never_round_up_to_perfection() {
         [grouped(0), grouped(999), grouped(1000), grouped(1_663_370)],
         ["0", "999", "1,000", "1,663,370"]
     );
-    assert_eq!(percent(0.9893, 2), "98.93 %");
-    assert_eq!(percent(1.0, 2), "100.00 %");
-    assert_eq!(percent(0.999_999, 2), "99.99 %");
-    assert_eq!(percent(0.999_999, 0), "99 %");
+    assert_eq!(percent(0.9893, 2), "98.93%");
+    assert_eq!(percent(1.0, 2), "100.00%");
+    assert_eq!(percent(0.999_999, 2), "99.99%");
+    assert_eq!(percent(0.999_999, 0), "99%");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
         (2, 1, 0.1),
     ] {
         let logits = numbers(rows * classes, &mut Random::new(rows as u64));
-        let labels: Vec<u8> = (0..rows).map(|row| (row * 7 % classes) as u8).collect();
+        let labels: Vec<u8> = (0..rows).map(|row| (7 * row % classes) as u8).collect();
         let (loss, correct, gradient) = smoothed(&logits, &labels, rows, smoothing);
         let mut wide: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
         close(

@@ -123,8 +123,8 @@ fn the_mean_is_that_of_the_runs_that_were_repeated_together_and_not_stopped() {
     // The quantile of Student's t with 3 degrees of freedom is 3.182: 98.125 ± 3.182 · 0.854 / √4.
     assert_eq!(
         repeats.sentence(),
-        "4 runs: mean test accuracy 98.13 %, 95 % interval of the mean 96.77 % to 99.48 % (Student's t), standard deviation 0.85 percentage points; \
-         lowest 97.00 % (seed 10), highest 99.00 % (seed 8)."
+        "4 runs: mean test accuracy 98.13%, 95% interval of the mean 96.77% to 99.48% (Student's t), standard deviation 0.85 percentage points; \
+         lowest 97.00% (seed 10), highest 99.00% (seed 8)."
     );
     assert_eq!(
         repeats

@@ -5,6 +5,7 @@ mod guarantees;
 mod links;
 mod pictures;
 mod sources;
+mod words;
 
 use std::collections::BTreeSet;
 

@@ -42,8 +42,8 @@ fn a_drawing_is_called_by_the_name_of_its_class() {
             false,
         );
         serve(&mut harness);
-        assert_eq!(harness.value("Verdict"), "Trousers — 96 % sure");
-        assert_eq!(harness.value("Probability of Ankle boot"), "1 %");
+        assert_eq!(harness.value("Verdict"), "Trousers — 96% sure");
+        assert_eq!(harness.value("Probability of Ankle boot"), "1%");
         assert!(!harness.has("Probability of 1"));
         // Only digits are kept among one's digits.
         assert!(!harness.shows("Keep as"));
@@ -55,8 +55,8 @@ fn results_are_by_the_names_of_the_classes() {
     for size in [[600.0, 2000.0], [1280.0, 1600.0], [1920.0, 1080.0]] {
         let mut harness = of_clothing(Panel::Results, size);
         ask(&mut harness, "Evaluate");
-        assert_eq!(harness.value("Accuracy for Coat"), "90.00 %, 1 of 10 wrong");
-        harness.get_by_label("True class Coat, predicted Ankle boot, probability 93 %");
+        assert_eq!(harness.value("Accuracy for Coat"), "90.00%, 1 of 10 wrong");
+        harness.get_by_label("True class Coat, predicted Ankle boot, probability 93%");
         harness.click("One image of the class Coat was classified as Ankle boot");
         assert_eq!(
             harness.value("True and predicted classes"),
@@ -102,7 +102,7 @@ fn of_many_classes_the_likeliest_have_bars() {
             model: model_of(&Classes::Letters),
             ..prediction(ink)
         });
-        assert_eq!(harness.value("Verdict"), "probably Q — 69 % sure");
+        assert_eq!(harness.value("Verdict"), "probably Q — 69% sure");
         let left = |name: &str| {
             harness
                 .query_by_label(&format!("Probability of {name}"))
@@ -172,7 +172,7 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
             harness.run();
             assert_eq!(
                 harness.value(&format!("Accuracy for {first}")),
-                "66.67 %, 1 of 3 wrong"
+                "66.67%, 1 of 3 wrong"
             );
             harness.get_by_label(&format!("Accuracy for {last}"));
             harness.click(&format!(

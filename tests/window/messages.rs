@@ -224,7 +224,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(Some("fc1.bias"))) } =>
             FILE, "fc1.bias";
         ImportError::Undecided { path: path(), trials: Box::new(crate::fake_engine::trials()) } =>
-            FILE, "90.3 % with Tanh", "--accept", "torch.onnx.export";
+            FILE, "90.3% with Tanh", "--accept", "torch.onnx.export";
         ImportError::Model(ModelError::Unreadable { path: path(), reason: reason() }) =>
             FILE, DENIED;
         ImportError::Infer(compute().into()) => DENIED;

@@ -174,7 +174,7 @@ fn a_drawing_is_kept_as_it_was_recognized_or_as_it_is() {
 }
 
 #[test]
-fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
+fn a_drawing_is_relabeled_and_deleted_and_that_is_taken_back() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
     app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
@@ -362,7 +362,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let said = &app.ctx.notices.last().unwrap().message;
     assert_eq!(
         said.what,
-        "Fine-tuned: from 92 % to 100 % of yours. Test accuracy on Built-in digits, 100 images: 99.00 % (98.50 % before)."
+        "Fine-tuned: from 92% to 100% of yours. Test accuracy on Built-in digits, 100 images: 99.00% (98.50% before)."
     );
     app.apply(Action::Show(Screen::MyDigits));
     assert!(app.ctx.notices.is_empty(), "it is said once");

@@ -26,15 +26,15 @@ fn before_a_measurement_it_is_said_how_to_get_one() {
 fn a_measurement_shows_figures_with_their_interval() {
     for size in [[600.0, 2000.0], [1280.0, 1600.0]] {
         let harness = measured(size);
-        harness.get_by_label("99.00 %");
+        harness.get_by_label("99.00%");
         // Wilson's interval of 99 out of 100.
-        harness.get_by_label("95 % CI: 94.55 % to 99.82 %");
+        harness.get_by_label("95% CI: 94.55% to 99.82%");
         assert_eq!(
             harness.value("True and predicted digits"),
             "1 of 100 images misclassified"
         );
-        assert_eq!(harness.value("Accuracy for 4"), "90.00 %, 1 of 10 wrong");
-        harness.get_by_label("True digit 4, predicted 9, probability 93 %");
+        assert_eq!(harness.value("Accuracy for 4"), "90.00%, 1 of 10 wrong");
+        harness.get_by_label("True digit 4, predicted 9, probability 93%");
     }
 }
 
@@ -42,11 +42,11 @@ fn a_measurement_shows_figures_with_their_interval() {
 fn the_reliability_is_shown_and_said() {
     for size in [[600.0, 2000.0], [1280.0, 1600.0], [1920.0, 1080.0]] {
         let harness = measured(size);
-        assert!(harness.has("Calibration error") && harness.has("1.40 %"));
-        let sentence = "When it is 92 % sure, it is right 95 % of the time (20 images).";
+        assert!(harness.has("Calibration error") && harness.has("1.40%"));
+        let sentence = "When it is 92% sure, it is right 95% of the time (20 images).";
         assert_eq!(
             harness.value("Reliability diagram"),
-            format!("calibration error 1.40 %. {sentence}")
+            format!("calibration error 1.40%. {sentence}")
         );
         harness.get_by_label(sentence);
     }
@@ -60,12 +60,12 @@ fn choosing_a_cell_explains_it_and_filters_the_mistakes() {
         harness.value("True and predicted digits"),
         "One 4 was classified as 9"
     );
-    harness.get_by_label("True digit 4, predicted 9, probability 93 %");
+    harness.get_by_label("True digit 4, predicted 9, probability 93%");
     harness.click("No 4 was classified as 8");
-    assert!(!harness.has("True digit 4, predicted 9, probability 93 %"));
+    assert!(!harness.has("True digit 4, predicted 9, probability 93%"));
     harness.get_by_label("There are no such errors.");
     harness.click("Show all");
-    harness.get_by_label("True digit 4, predicted 9, probability 93 %");
+    harness.get_by_label("True digit 4, predicted 9, probability 93%");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_images_of_a_chosen_cell_are_seen_without_scrolling() {
     for size in [[1244.0, 690.0], [864.0, 490.0]] {
         let mut harness = measured(size);
         harness.click("One 4 was classified as 9");
-        let image = harness.rect("True digit 4, predicted 9, probability 93 %");
+        let image = harness.rect("True digit 4, predicted 9, probability 93%");
         assert!(
             image.bottom() <= size[1] && image.right() <= size[0],
             "{image:?} in {size:?}"
@@ -137,9 +137,9 @@ fn the_images_of_a_chosen_cell_are_seen_without_scrolling() {
 #[test]
 fn a_misclassified_image_can_be_enlarged() {
     let mut harness = measured([1244.0, 690.0]);
-    harness.click("True digit 4, predicted 9, probability 93 %");
+    harness.click("True digit 4, predicted 9, probability 93%");
     harness.get_by_label("Misclassified image, enlarged");
-    harness.get_by_label("Probability of 9: 93 %");
+    harness.get_by_label("Probability of 9: 93%");
     harness.get_by_label("1 of 1");
     harness.press(Key::ArrowRight, 1);
     assert!(

@@ -215,12 +215,12 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     engine.serve();
     for screen in Screen::ALL {
         window.act(Action::Show(screen));
-        window.get_by_label("Benchmark, 25 %, 30 s left");
+        window.get_by_label("Benchmark, 25%, 30 s left");
         window.get_by_label("Job progress, in the status bar");
     }
     window.act(Action::Show(Screen::Train));
     window.get_by_label("Unavailable while a benchmark is running.");
-    window.click("Benchmark, 25 %, 30 s left");
+    window.click("Benchmark, 25%, 30 s left");
     assert_eq!(window.app().ctx.screen, Screen::Hardware);
     window.click("Cancel the job");
     window.get_by_label("Benchmark, cancelling…");

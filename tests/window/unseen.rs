@@ -8,6 +8,7 @@ use eframe::egui::{
 };
 use egui_kittest::kittest::Queryable;
 use inkling::records::Divergence;
+use inkling::text::format::percent;
 use inkling::train::TrainError;
 use inkling::window::{Action, App, WindowRequest};
 
@@ -47,7 +48,7 @@ fn what_the_engine_reports_is_taken_in() {
     let app = window.app();
     let run = app.the_run();
     assert_eq!(run.now.step, 12);
-    let title = format!("{:.0} % – Inkling", (run.fraction() * 100.0).floor());
+    let title = format!("{} – Inkling", percent(run.fraction().into(), 0));
     assert!(asked.contains(&ViewportCommand::Title(title)), "{asked:?}");
 }
 

@@ -274,7 +274,7 @@ def sweep_survives_a_kill():
 
 def percent_in_title(program):
     title = subprocess.run(["xdotool", "getwindowname", str(program.window)], capture_output=True, text=True).stdout
-    found = re.match(r"(\d+) %", title)
+    found = re.match(r"(\d+)%", title)
     return int(found.group(1)) if found else -1
 
 
@@ -303,7 +303,7 @@ def goes_on_out_of_sight():
         wait(lambda: epoch(program) >= 2, 60, "the second epoch", program)
         minimize(program)
         percent = percent_in_title(program)
-        wait(lambda: percent_in_title(program) > percent, 120, f"progress in the title after {percent} %", program)
+        wait(lambda: percent_in_title(program) > percent, 120, f"progress in the title after {percent}%", program)
         say("the title of a minimized window follows the run")
         later = subprocess.run([path], env={**os.environ, "INKLING_HOME": home}, timeout=20)
         wait(lambda: active_window() == str(program.window), 10, "the window in front", program)

@@ -7,7 +7,7 @@ pub use profile::profile_sections;
 
 use crate::records::benchmark::{Effort, Machine, Measurement, Report, Workload};
 use crate::run_config::{Augmentation, ModelKind, Precision};
-use crate::text::format::{count, duration, grouped, local_time, significant};
+use crate::text::format::{count, duration, grouped, local_time, percent, significant};
 use crate::text::table::{self, Cell, Line, Section};
 
 pub fn workload(workload: Workload) -> String {
@@ -64,12 +64,10 @@ pub fn disturbance(report: &Report) -> Option<String> {
     })
 }
 
-/// That other programs use this share of the CPU: "Other programs used 43 % of the CPU."
+/// That other programs use this share of the CPU: "Other programs used 43% of the CPU."
 pub fn busy(background_load: f32) -> String {
-    format!(
-        "Other programs used {:.0} % of the CPU.",
-        (background_load * 100.0).max(1.0)
-    )
+    let share = percent(background_load.max(0.01).into(), 0);
+    format!("Other programs used {share} of the CPU.")
 }
 
 /// The tables of these figures; also of some of them, while the others are still being measured.
@@ -364,7 +362,7 @@ fn training(rows: &[Measurement], disturbed: &[Workload]) -> Section {
             .to_owned(),
         columns,
         lines,
-        bars: "Bars: share of the same network's fastest; in the last column, of 100 %",
+        bars: "Bars: share of the same network's fastest; in the last column, of 100%",
     }
 }
 
@@ -403,7 +401,7 @@ fn training_line(best: &Measurement, one: Option<&Measurement>, fastest: f64) ->
             bar(best),
             one.map_or_else(Cell::default, bar),
             speed_up.into(),
-            Cell::with_bar(format!("{:.0} %", share * 100.0), share, 1.0),
+            Cell::with_bar(percent(share, 0), share, 1.0),
         ],
         detail: format!(
             "{} GFLOP/s (nominal) in {precision}; an epoch of 60,000 images takes {}.",

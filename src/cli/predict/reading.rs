@@ -39,7 +39,7 @@ impl Reading {
         Ok(Self::Digits(read(classifier, writing)?))
     }
 
-    /// All of it in a sentence: "7 — 98 % sure", "2026 (2 — 98 % sure, could be 0 or 6, …)".
+    /// All of it in a sentence: "7 — 98% sure", "2026 (2 — 98% sure, could be 0 or 6, …)".
     pub fn sentence(&self) -> String {
         let alone = |prediction: &Prediction| {
             let Verdict {

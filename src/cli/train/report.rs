@@ -89,7 +89,7 @@ pub enum JsonLine<'a> {
         /// "test", or "validation" if the data has no test images.
         measured_on: &'static str,
         mean_accuracy: f64,
-        /// The lower end of the 95 % interval of the mean.
+        /// The lower end of the 95% interval of the mean.
         low: f64,
         /// The upper end of it.
         high: f64,

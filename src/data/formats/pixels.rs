@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::ink::{Framing, Original, PIXELS, SIDE, frame};
 use crate::progress::{Cancelled, Progress};
-use crate::text::format::capitalised;
+use crate::text::format::capitalized;
 
 /// The lengths of an image's sides, in pixels: shorter rows of numbers are no images.
 const SIDES: RangeInclusive<usize> = 8..=640;
@@ -369,7 +369,7 @@ impl Originals {
             (false, in_color) => {
                 let what = match framing {
                     Framing::Ink => format!("What is written in {images}"),
-                    Framing::Whole => capitalised(&images),
+                    Framing::Whole => capitalized(&images),
                 };
                 let was = match framing {
                     Framing::Ink => "was",

@@ -1,7 +1,7 @@
 //! The model in use as text.
 
 use crate::records::{Ensemble, ModelInfo, ModelRef};
-use crate::text::format::{capitalised, count, grouped};
+use crate::text::format::{capitalized, count, grouped};
 use crate::window::train::run::RunView;
 
 /// The model in use: "using the starter model", "recognized by the run in progress, step 120".
@@ -28,7 +28,7 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     }
 }
 
-/// What the model's name does not say: "Test accuracy on MNIST, 10,000 images: 99.32 %; MLP,
+/// What the model's name does not say: "Test accuracy on MNIST, 10,000 images: 99.32%; MLP,
 /// trained on Built-in digits"; may be empty.
 pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> String {
     if let (ModelRef::Training(id), Some(run)) = (&reader.reference, run)
@@ -39,7 +39,7 @@ pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> Str
     }
     let (network, data) = (reader.network.label(), reader.data.label());
     if let ModelRef::Ensemble(ensemble) = &reader.reference {
-        return capitalised(&ensemble_words(ensemble));
+        return capitalized(&ensemble_words(ensemble));
     }
     let network = (!name.contains(&network) || !name.contains(&data))
         .then(|| format!("{network}, trained on {data}"));

@@ -11,7 +11,7 @@ use crate::records::{
     ExportSpec, ImportSpec, MeasuredReading, ModelRef, Reading, Replace, RunSummary,
 };
 use crate::run_config::{ExportFormat, ModelKind};
-use crate::text::format::{capitalised, percent};
+use crate::text::format::{capitalized, percent};
 use crate::window::{
     Activity, Ctx, JobOutcome, Models, Purpose, RunningJob, Screen, Severity, Train, WithoutResult,
 };
@@ -55,7 +55,7 @@ impl ImportQuestion {
             } = measured.reading;
             let label = format!(
                 "{} ({})",
-                capitalised(&self.trials.describe(&measured.reading)),
+                capitalized(&self.trials.describe(&measured.reading)),
                 percent(measured.accuracy, 1)
             );
             let model = network.model();

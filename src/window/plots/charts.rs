@@ -190,7 +190,7 @@ pub(super) fn subjects<'a>(
     let of_machine = |name, curve| vec![trace(name, curve, Look::Solid, machine)];
     let axis = |least_range, without_data| YAxis {
         log: false,
-        unit: "",
+        in_percent: false,
         from_zero: false,
         least_range,
         without_data,
@@ -204,7 +204,7 @@ pub(super) fn subjects<'a>(
         axis(0.002, (0.0, 2.3))
     };
     let accuracy = YAxis {
-        unit: "%",
+        in_percent: true,
         ..axis(0.2, (0.0, 100.0))
     };
     let machine_axis = YAxis {

@@ -27,7 +27,7 @@ use crate::bench::busy;
 use crate::protocol::JobProgress;
 use crate::records::{JobId, ModelRef, RunSummary};
 use crate::run_config::Setting;
-use crate::text::format::grouped;
+use crate::text::format::{grouped, percent};
 use crate::window::shell::shortcuts;
 use crate::window::style::image_sheet::{Cached, ImageSheet};
 use crate::window::train::view::preview;
@@ -384,7 +384,7 @@ pub fn data_images(
         let (bar, _) =
             ui.allocate_exact_size(vec2(260.0, ui.spacing().interact_size.y), Sense::hover());
         if let Some(JobProgress { fraction, .. }) = progress {
-            let progress = ProgressBar::new(fraction).text(format!("{:.0} %", fraction * 100.0));
+            let progress = ProgressBar::new(fraction).text(percent(fraction.into(), 0));
             ui.put(bar, progress)
                 .accessible_name("Data preparation progress");
         }

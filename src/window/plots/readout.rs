@@ -6,7 +6,7 @@ use eframe::egui::{self, Color32, Id, LayerId, Order, Rect, TextFormat, Ui, pos2
 use super::chart::Shown;
 use super::curves::{Curves, Pyramid};
 use super::scale::{XAxis, significant};
-use crate::text::format::memory;
+use crate::text::format::{memory, percent};
 use crate::window::style;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub fn mebibytes(value: f64) -> String {
 }
 
 pub fn percents(value: f64) -> String {
-    format!("{value:.2} %")
+    percent(value / 100.0, 2)
 }
 
 /// Paints the read-out beside the crosshair of a chart, on the side with enough space, at the top

@@ -99,12 +99,11 @@ impl XAxis {
     }
 }
 
-/// The y axis: linear or logarithmic, and the unit its ticks carry.
+/// The y axis: linear or logarithmic, and whether its ticks are percentages.
 #[derive(Clone, Copy, Debug)]
 pub struct YAxis {
     pub log: bool,
-    /// Shown after each tick's value; may be empty.
-    pub unit: &'static str,
+    pub in_percent: bool,
     pub from_zero: bool,
     /// The smallest range of positions, so that a level curve is not blown up.
     pub least_range: f64,
@@ -123,7 +122,7 @@ impl YAxis {
     }
 
     pub fn tick(self, mark: GridMark) -> String {
-        if self.unit == "%" && mark.value > 100.0 + 1e-9 {
+        if self.in_percent && mark.value > 100.0 + 1e-9 {
             return String::new();
         }
         let text = if self.log {
@@ -131,11 +130,7 @@ impl YAxis {
         } else {
             tick_value(mark.value, mark.step_size)
         };
-        if self.unit.is_empty() {
-            text
-        } else {
-            format!("{text} {}", self.unit)
-        }
+        if self.in_percent { text + "%" } else { text }
     }
 
     /// Ticks of a logarithmic axis: powers of ten, and twice and five times as much where there is
@@ -257,10 +252,10 @@ pub fn static_plot<'a>(id: &str, size: Vec2, palette: &Palette) -> Plot<'a> {
         .sense(Sense::hover())
 }
 
-/// A tick of an axis of percentages, none of which is above 100 %.
+/// A tick of an axis of percentages, none of which is above 100%.
 pub fn percent_tick(mark: GridMark, _: &RangeInclusive<f64>) -> String {
     let shown = (mark.value <= 100.0).then(|| (mark.value * 100.0).round() / 100.0);
-    shown.map_or_else(String::new, |value| format!("{value} %"))
+    shown.map_or_else(String::new, |value| format!("{value}%"))
 }
 
 /// A tick of an axis that has them at whole numbers alone.

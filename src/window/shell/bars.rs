@@ -85,7 +85,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     });
     ui.separator();
     let zoom = ui.ctx().zoom_factor() * 100.0;
-    ui.label(style::hint(format!("Zoom: {zoom:.0} %")));
+    ui.label(style::hint(format!("Zoom: {zoom:.0}%")));
     gui_zoom::zoom_menu_buttons(ui);
     ui.separator();
     let chosen = |ui: &mut Ui, entry: Button<'_>, why_not: Option<&str>, about: &str| {

@@ -64,7 +64,7 @@ impl Topic {
             }
             Self::Results => {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
-                 column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95 % confidence \
+                 column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95% confidence \
                  interval shows how precisely the accuracy is known from a test set of this size. A model's newest evaluation is saved with it. The reliability diagram shows whether the \
                  model is as often right as it is sure."
             }

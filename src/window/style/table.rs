@@ -6,7 +6,7 @@ use eframe::egui::{
     UiBuilder, WidgetText, pos2, vec2,
 };
 
-use crate::text::format::capitalised;
+use crate::text::format::capitalized;
 use crate::text::table::{Line, Section};
 use crate::window::style;
 
@@ -60,7 +60,7 @@ pub fn show(ui: &mut Ui, sections: &[Section]) {
 fn card(ui: &mut Ui, section: &Section) {
     style::full_card(ui, |ui| {
         ui.label(RichText::new(section.title).strong().size(15.5))
-            .on_hover_text(format!("{}.", capitalised(&section.about)));
+            .on_hover_text(format!("{}.", capitalized(&section.about)));
         let bars = table(ui, section);
         if bars {
             ui.add_space(style::GAP / 2.0);

@@ -204,7 +204,7 @@ impl SweepView {
         text + "\n"
     }
 
-    /// A trial in a line: "Trial 3: learning rate 0.003, batch size 64; 98.20 % after 5 epochs,
+    /// A trial in a line: "Trial 3: learning rate 0.003, batch size 64; 98.20% after 5 epochs,
     /// completed".
     pub fn sentence(&self, trial: &Trial) -> String {
         let accuracy = trial.accuracy().map_or_else(

@@ -85,8 +85,8 @@ impl Learning {
         format!("{correct} of {} correct", self.images.len())
     }
 
-    /// What the network says of an image: "True digit 4: recognized as 9, 62 % sure. Probability of
-    /// 4: 30 %."
+    /// What the network says of an image: "True digit 4: recognized as 9, 62% sure. Probability of
+    /// 4: 30%."
     pub fn sentence(&self, index: usize) -> String {
         let Some(image) = self.images.get(index) else {
             return String::new();

@@ -52,9 +52,9 @@ fn a_stroke_is_read_and_the_verdict_told() {
             "{panel:?}: {heard:?}"
         );
         assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
-        assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
-        assert_eq!(harness.value("Probability of 1"), "96 %");
-        assert_eq!(harness.value("Probability of 0"), "1 %");
+        assert_eq!(harness.value("Verdict"), "1 — 96% sure");
+        assert_eq!(harness.value("Probability of 1"), "96%");
+        assert_eq!(harness.value("Probability of 0"), "1%");
     }
 }
 
@@ -220,7 +220,7 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
     );
     assert_eq!(
         harness.value("Verdict"),
-        "2 — 96 % sure",
+        "2 — 96% sure",
         "the verdict follows"
     );
     harness.click("Undo");
@@ -281,10 +281,10 @@ fn undo_redo_and_clear() {
     stroke(&mut harness, &points, true);
     serve(&mut harness);
     assert_eq!(harness.value(CANVAS_NAME), "2 strokes");
-    assert_eq!(harness.value("Verdict"), "2 — 96 % sure");
+    assert_eq!(harness.value("Verdict"), "2 — 96% sure");
     ask(&mut harness, "Undo");
     assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
-    assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
+    assert_eq!(harness.value("Verdict"), "1 — 96% sure");
     ask(&mut harness, "Redo");
     assert_eq!(harness.value(CANVAS_NAME), "2 strokes");
     ask(&mut harness, "Clear");
@@ -310,7 +310,7 @@ fn a_digit_can_be_drawn_without_a_pointer() {
     harness.press(Key::ArrowLeft, 2);
     serve(&mut harness);
     assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
-    assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
+    assert_eq!(harness.value("Verdict"), "1 — 96% sure");
     let strokes = harness.app().draw.one.strokes();
     let (first, last) = (
         strokes[0].points[0],
@@ -363,7 +363,7 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
         .hover();
     harness.run();
     harness.get_by_label_contains("The part from the weights is how much they disagree");
-    assert_eq!(harness.value("Probability of 7"), "50 % ± 50 %");
+    assert_eq!(harness.value("Probability of 7"), "50% ± 50%");
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
     serve(&mut harness);
-    assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
+    assert_eq!(harness.value("Verdict"), "1 — 96% sure");
     harness.get_by_label_contains("Recognized in 0.8 ms");
 }
 
@@ -577,13 +577,13 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     );
     draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
     let strokes = window.app().draw.one.strokes().to_vec();
-    window.click("Recent drawing: 1, 96 % sure");
+    window.click("Recent drawing: 1, 96% sure");
     assert_eq!(
         window.app().draw.one.strokes()[0].points[0],
         [140.0, 40.0],
         "the first one is back"
     );
-    window.get_by_label("Recent drawing: 1, 96 % sure");
+    window.get_by_label("Recent drawing: 1, 96% sure");
     window.click("Undo");
     assert_eq!(
         window.app().draw.one.strokes(),
@@ -615,14 +615,11 @@ fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
             stroke(&mut harness, &points, false);
             serve(&mut harness);
         }
-        assert_eq!(
-            harness.value("Verdict"),
-            "26 (2 — 96 % sure, 6 — 96 % sure)"
-        );
+        assert_eq!(harness.value("Verdict"), "26 (2 — 96% sure, 6 — 96% sure)");
         // The last digit's probabilities, until another is chosen.
-        assert_eq!(harness.value("Probability of 6"), "96 %");
-        harness.click("Digit 1 of 2: 2 — 96 % sure");
-        assert_eq!(harness.value("Probability of 2"), "96 %");
+        assert_eq!(harness.value("Probability of 6"), "96%");
+        harness.click("Digit 1 of 2: 2 — 96% sure");
+        assert_eq!(harness.value("Probability of 2"), "96%");
         let stays = harness.rect(CANVAS_NAME);
         assert_eq!(stays, wide, "the canvas stays where it was");
         // The other canvas has a drawing of its own.

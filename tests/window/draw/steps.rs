@@ -147,7 +147,7 @@ fn the_model_s_input_is_copied_as_an_image() {
     );
     assert_eq!(
         harness.value("Verdict"),
-        "1 — 96 % sure",
+        "1 — 96% sure",
         "nothing else has changed"
     );
     harness.state_mut().done.clear();

@@ -50,7 +50,7 @@ fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
 fn a_sure_reading_names_one_digit() {
     let verdict = Verdict::of(&prediction(&[(7, 0.98), (1, 0.02)], true));
     assert_eq!(verdict.digits.as_slice(), [7].as_slice());
-    assert_eq!(verdict.sentence.as_str(), "7 — 98 % sure");
+    assert_eq!(verdict.sentence.as_str(), "7 — 98% sure");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_torn_reading_names_two() {
 #[test]
 fn a_hesitant_reading_says_probably() {
     let verdict = Verdict::of(&prediction(&[(7, 0.7), (1, 0.1), (2, 0.1), (3, 0.1)], true));
-    assert_eq!(verdict.sentence, "probably 7 — 70 % sure");
+    assert_eq!(verdict.sentence, "probably 7 — 70% sure");
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn what_is_less_likely_than_not_is_not_called_probable() {
         ],
         true,
     ));
-    assert_eq!(verdict.sentence.as_str(), "perhaps 2 — only 26 % sure");
-    assert_eq!(verdict.confidence.as_str(), "perhaps, only 26 % sure");
+    assert_eq!(verdict.sentence.as_str(), "perhaps 2 — only 26% sure");
+    assert_eq!(verdict.confidence.as_str(), "perhaps, only 26% sure");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn scribble_is_no_digit_however_sure_the_probabilities_look() {
 fn no_probability_is_rounded_to_certainty() {
     assert_eq!(
         [0.9997, 0.98, 0.004].map(whole_percent),
-        ["over 99 %", "98 %", "under 1 %"]
+        ["over 99%", "98%", "under 1%"]
     );
 }
 
@@ -131,7 +131,7 @@ fn facts_of_a_model_say_what_its_name_does_not() {
         ..info(ModelRef::Starter)
     };
     let (network, data) = (starter.network.label(), starter.data.label());
-    let tested = "Test accuracy on MNIST, 10,000 images: 99.32 %";
+    let tested = "Test accuracy on MNIST, 10,000 images: 99.32%";
     assert_eq!(
         model_facts(&starter, "Starter model", None),
         format!("{tested}; {network}, trained on {data}")
@@ -185,19 +185,19 @@ fn classes_that_are_no_digits_are_called_by_their_names() {
     };
     assert_eq!(
         said(&of(&[(9, 0.98), (5, 0.02)], true)),
-        told("Ankle boot", "Ankle boot — 98 % sure", "")
+        told("Ankle boot", "Ankle boot — 98% sure", "")
     );
     assert_eq!(
         said(&of(&[(0, 0.55), (6, 0.4)], true)),
         told(
             "T-shirt or Shirt",
             "could be T-shirt or Shirt",
-            "T-shirt: 55 %, Shirt: 40 %"
+            "T-shirt: 55%, Shirt: 40%"
         )
     );
     assert_eq!(
         said(&of(&[(8, 0.7), (1, 0.1)], true)).2,
-        "Second guess: Trousers (10 %)."
+        "Second guess: Trousers (10%)."
     );
     assert_eq!(
         said(&of(&[(8, 0.7), (1, 0.1)], false)),

@@ -37,7 +37,7 @@ fn it_shows_processor_and_memory() {
     script(&engine, [busy(0.43)]);
     assert_eq!(figures(&window), 0, "closed at first");
     shown(&mut window);
-    assert_eq!(figure(&window, "CPU"), "43 %");
+    assert_eq!(figure(&window, "CPU"), "43%");
     assert_eq!(figure(&window, "Inkling's memory"), "300 MiB");
     assert_eq!(figure(&window, "Free memory"), "4.0 GiB");
     assert_eq!(
@@ -70,11 +70,11 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
         ],
     );
     shown(&mut window);
-    assert_eq!(figure(&window, "GPU"), "87 %");
+    assert_eq!(figure(&window, "GPU"), "87%");
     assert_eq!(figure(&window, "GPU memory"), "3.0 GiB of 12.0 GiB");
     assert_eq!(figure(&window, "GPU temperature, power"), "61 °C, 144 W");
     window.until(|app| app.machine.monitor.samples().len() == 2);
-    assert_eq!(figure(&window, "GPU 1"), "87 %");
+    assert_eq!(figure(&window, "GPU 1"), "87%");
     assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GiB of 12.0 GiB");
     assert!(
         !window.has("GPU 2, current value")
@@ -96,7 +96,7 @@ fn little_free_memory_is_said_in_words() {
     shown(&mut window);
     assert_eq!(figure(&window, "Free memory"), "400 MiB, low");
     assert_eq!(figure(&window, "Inkling's memory"), "–");
-    assert_eq!(figure(&window, "CPU"), "100 %");
+    assert_eq!(figure(&window, "CPU"), "100%");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
         assert!(harness.has("Settings that differ") && harness.has("Epochs"));
         assert!(!harness.has("Batch size"), "it is the same");
         let plot = harness.get_by_label("Validation accuracy by epoch");
-        assert_eq!(plot.value().as_deref(), Some("A 92.00 %, B 91.00 %"));
+        assert_eq!(plot.value().as_deref(), Some("A 92.00%, B 91.00%"));
         harness.get_by_label("Training loss").click();
         harness.click("by seconds of training");
         harness.get_by_label("Training loss by seconds of training");

@@ -147,7 +147,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
         notice
             .message
             .what
-            .ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %.")
+            .ends_with("Test accuracy on Built-in digits, 100 images: 99.00%.")
     });
     assert!(said, "{:?}", harness.app().ctx.notices);
     assert!(harness.app().ctx.jobs.doing(Activity::Import).is_none());
@@ -166,10 +166,10 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
     );
     assert!(!imported(&app));
     let mut window = open(app, [1280.0, 800.0]);
-    window.get_by_label_contains("71.5 % with ReLU");
+    window.get_by_label_contains("71.5% with ReLU");
     window
         .get_by_label(
-            "Tanh, pixels normalized with mean 0.1307 and standard deviation 0.3081 (90.3 %)",
+            "Tanh, pixels normalized with mean 0.1307 and standard deviation 0.3081 (90.3%)",
         )
         .click();
     window.until(|app| app.models.import_question.is_none());

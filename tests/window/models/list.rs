@@ -52,7 +52,7 @@ fn the_starter_model_has_its_details_while_another_is_in_use() {
 fn a_model_without_a_test_accuracy_says_so() {
     let harness = listing([1280.0, 900.0], vec![finished("runs/one", true)]);
     harness.get_by_label("not evaluated; open Results to evaluate it");
-    harness.get_by_label_contains("Validation accuracy on Built-in digits, 1,000 images: 92.00 %");
+    harness.get_by_label_contains("Validation accuracy on Built-in digits, 1,000 images: 92.00%");
 }
 
 /// A run on MNIST and the built-in digits, in this folder.
@@ -68,9 +68,9 @@ fn mixed(folder: &str) -> RunEntry {
 #[test]
 fn a_model_of_mixed_data_says_what_its_accuracy_was_measured_on() {
     let harness = listing([1280.0, 900.0], vec![mixed("runs/one")]);
-    harness.get_by_label_contains("Test accuracy on MNIST, 100 images: 99.00 %");
-    harness.get_by_label_contains("99.00 % on MNIST, 100 images (95 % CI");
-    harness.get_by_label("92.00 % on 1,000 images held out from training");
+    harness.get_by_label_contains("Test accuracy on MNIST, 100 images: 99.00%");
+    harness.get_by_label_contains("99.00% on MNIST, 100 images (95% CI");
+    harness.get_by_label("92.00% on 1,000 images held out from training");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_click_beside_a_dialog_keeps_what_was_typed() {
 fn a_run_offers_everything_one_can_do_with_it() {
     for size in [[700.0, 1200.0], [1280.0, 900.0]] {
         let mut harness = listing(size, vec![finished("runs/one", false)]);
-        harness.get_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI");
+        harness.get_by_label_contains("99.00% on Built-in digits, 100 images (95% CI");
         assert!(harness.has("29,000"), "the parameters");
         harness.click("Draw with it");
         for button in ["Reuse settings", "Open folder"] {

@@ -24,26 +24,26 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
         harness.run();
         assert_eq!(
             harness
-                .get_all_by_label_contains("Mean test accuracy: 98.00 %")
+                .get_all_by_label_contains("Mean test accuracy: 98.00%")
                 .count(),
             1,
             "one card"
         );
-        assert!(!harness.shows("99.00 %"));
-        harness.click_containing("Mean test accuracy: 98.00 %");
-        harness.get_by_label_contains("3 runs: mean test accuracy 98.00 %");
+        assert!(!harness.shows("99.00%"));
+        harness.click_containing("Mean test accuracy: 98.00%");
+        harness.get_by_label_contains("3 runs: mean test accuracy 98.00%");
         assert_eq!(
             harness
                 .get_by_label("Validation accuracy of all runs")
                 .value()
                 .as_deref(),
-            Some("mean 95.00 % after epoch 2")
+            Some("mean 95.00% after epoch 2")
         );
-        harness.click("seed 8, 99.00 %");
-        harness.get_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI");
+        harness.click("seed 8, 99.00%");
+        harness.get_by_label_contains("99.00% on Built-in digits, 100 images (95% CI");
         assert_eq!(
             harness
-                .get_all_by_label_contains("Mean test accuracy: 98.00 %")
+                .get_all_by_label_contains("Mean test accuracy: 98.00%")
                 .count(),
             1,
             "still one card"

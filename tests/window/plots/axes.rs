@@ -108,7 +108,7 @@ fn the_whole_run_stays_in_view_as_it_grows_and_a_part_stays_within_it() {
 fn the_vertical_axis_fits_what_is_in_view_and_lines_that_cross_it() {
     let axis = YAxis {
         log: false,
-        unit: "",
+        in_percent: false,
         from_zero: false,
         least_range: 0.002,
         without_data: (0.0, 2.3),
@@ -168,7 +168,7 @@ fn steps_and_epochs_are_two_scales_of_one_axis() {
 fn a_logarithmic_axis_places_powers_of_ten_evenly_and_survives_zero() {
     let axis = YAxis {
         log: true,
-        unit: "",
+        in_percent: false,
         from_zero: false,
         least_range: 0.05,
         without_data: (-1.0, 0.0),

@@ -96,7 +96,7 @@ fn the_crosshair_reads_every_curve_with_units() {
     for figure in [
         "training loss, smoothed 0.5 nats",
         "validation loss 0.9 nats",
-        "validation accuracy 75.00 %",
+        "validation accuracy 75.00%",
         "throughput 1234 images/s",
         "memory 100 MiB",
     ] {

@@ -43,7 +43,7 @@ fn an_svg_is_xml_whatever_its_texts_are() {
         traces: Vec::new(),
         y: YAxis {
             log: false,
-            unit: "",
+            in_percent: false,
             from_zero: true,
             least_range: 1.0,
             without_data: (0.0, 1.0),
@@ -82,7 +82,7 @@ fn the_figure_names_the_run_and_its_curves() {
     let title = format!("{} on {}", config.model.label(), config.data.label());
     for said in [
         title.as_str(),
-        "validation accuracy 92.00 % after epoch 1",
+        "validation accuracy 92.00% after epoch 1",
         "Training, smoothed",
         "Validation",
         "Loss (nats)",

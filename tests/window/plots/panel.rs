@@ -49,7 +49,7 @@ fn points_that_arrive_are_plotted_and_told() {
     assert!(
         harness
             .value("Accuracy plot")
-            .contains("validation 92.00 % at step 10")
+            .contains("validation 92.00% at step 10")
     );
     assert!(
         !harness.has("Throughput plot"),
@@ -185,12 +185,12 @@ fn finished() -> Staged {
 fn the_accuracy_that_says_most_stands_above_the_plots() {
     let mut harness = training(1, Answers::default());
     harness.get_by_label("Training accuracy so far");
-    harness.get_by_label("10.00 %");
+    harness.get_by_label("10.00%");
     assert!(!harness.has("Draw with it"));
     harness.state_mut().engine.train(12);
     harness.run();
     harness.get_by_label("Validation accuracy after epoch 1");
-    harness.get_by_label("92.00 %");
+    harness.get_by_label("92.00%");
     let total = harness.app().ctx.config.epochs;
     for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
         assert!(harness.has(&figure), "{figure} is not shown");
@@ -204,12 +204,12 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.run();
     harness.get_by_label("Test accuracy on Built-in digits, 100 images");
     let title = harness.the_run().config.title();
-    let [title, figure] = [title.as_str(), "99.00 %"].map(|label| harness.rect(label));
+    let [title, figure] = [title.as_str(), "99.00%"].map(|label| harness.rect(label));
     assert!(
         title.bottom() <= figure.top(),
         "the run's name stands over its figure"
     );
-    harness.get_by_label("99.00 %");
+    harness.get_by_label("99.00%");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn the_accuracy_and_the_buttons_fit_a_small_window() {
     harness.run();
     for label in [
         "Test accuracy on Built-in digits, 100 images",
-        "99.00 %",
+        "99.00%",
         "Draw with it",
         "See its mistakes",
         "Export…",

@@ -21,7 +21,7 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
     window.click("Download MNIST (11.6 MB)");
     engine.server.send(Download::Sends(0.34)).unwrap();
     window.until(|app| matches!(app.train.download.as_ref().map(|download| &download.state), Some(DownloadState::InProgress(fraction)) if *fraction > 0.3));
-    assert!(shows(&window, "Downloading MNIST, 34 %"));
+    assert!(shows(&window, "Downloading MNIST, 34%"));
     assert!(
         !window.has("Download MNIST (11.6 MB)"),
         "it is not started twice"

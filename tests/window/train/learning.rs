@@ -46,7 +46,7 @@ fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     assert_eq!(window.value("Held-out images"), "40 of 100 correct");
     assert_eq!(window.value("Held-out images of a 3"), "10 of 10 correct");
     assert_eq!(window.value("Held-out images of a 4"), "0 of 10 correct");
-    let wrong = "True digit 4: recognized as 5, 62 % sure. Probability of 4: 30 %.";
+    let wrong = "True digit 4: recognized as 5, 62% sure. Probability of 4: 30%.";
     assert_eq!(window.get_all_by_label(wrong).count(), 10);
     window.get_all_by_label(wrong).next().unwrap().click();
     window.settle();
@@ -55,7 +55,7 @@ fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     // The sentence follows the run.
     engine.train(1);
     window.settle();
-    let right = "True digit 4: recognized as 4, 62 % sure.";
+    let right = "True digit 4: recognized as 4, 62% sure.";
     assert_eq!(window.get_all_by_label(right).count(), 11);
     // They stay as they were when the run has ended.
     engine.finish();
@@ -77,7 +77,7 @@ fn images_can_be_chosen_by_keys() {
     ] {
         window.key(key);
     }
-    let sentence = "True digit 4: recognized as 5, 62 % sure. Probability of 4: 30 %.";
+    let sentence = "True digit 4: recognized as 5, 62% sure. Probability of 4: 30%.";
     assert_eq!(window.get_all_by_label(sentence).count(), 11);
     window.key(Key::Escape);
     assert_eq!(window.get_all_by_label(sentence).count(), 10);
@@ -126,7 +126,7 @@ fn nothing_moves_when_a_run_begins() {
     assert!(narrow.query_by_label("Drawing canvas").is_none());
 }
 
-/// Windows of many sizes, and of 1280 by 800 at a zoom of 125 % and 150 %, in points.
+/// Windows of many sizes, and of 1280 by 800 at a zoom of 125% and 150%, in points.
 const SIZES: [[f32; 2]; 7] = [
     [900.0, 600.0],
     [1000.0, 700.0],
@@ -292,7 +292,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     window.get_by_role_and_label(Role::Image, "Principal components");
     assert_eq!(
         window.value("Variance explained by each component"),
-        "Principal components of 4,096 patches of 3 x 3 pixels: 3 of 9 explain 75.0 % of the variance."
+        "Principal components of 4,096 patches of 3 x 3 pixels: 3 of 9 explain 75.0% of the variance."
     );
     window.get_by_label("conv1");
     window.get_by_label("0.250");
@@ -409,7 +409,7 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
         event: JobEvent::Progress(slowed),
     });
     window.run_steps(3);
-    window.get_by_label("Other programs used 90 % of the CPU. That slows this down.");
+    window.get_by_label("Other programs used 90% of the CPU. That slows this down.");
     engine.send(images(90));
     engine.send(crate::jobs::progress(run.0, 1.0));
     window.run_steps(3);

@@ -258,7 +258,7 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     );
     engine.finish();
     window.run_steps(3);
-    assert!(window.mentions("99.00 %"));
+    assert!(window.mentions("99.00%"));
     window.serve(&mut engine);
     assert_eq!(window.app().train.queue.len(), 0);
     assert_eq!(epochs(&window), Some(2));
@@ -501,7 +501,7 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
 
 #[test]
 fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
-    let sentence = "Built-in test digits are harder than MNIST's: the starter model reads 95.9 % of them, and 99.3 % of MNIST's.";
+    let sentence = "Built-in test digits are harder than MNIST's: the starter model reads 95.9% of them, and 99.3% of MNIST's.";
     let (mut window, mut engine) = usual();
     assert_eq!(
         window.get_all_by_label(sentence).count(),

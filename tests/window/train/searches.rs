@@ -152,7 +152,7 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
         let view = search(window.app());
         assert_eq!((view.accuracy(), view.batch_sizes().len()), (Some(0.95), 6));
         window.act(Action::Search(SearchAction::TypeAccuracy(
-            "98,5 %".to_owned(),
+            "98,5%".to_owned(),
         )));
         window.click("Start search");
         window.serve(&mut engine);
@@ -333,8 +333,8 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
             "{size:?}: nothing moves"
         );
         window.get_by_label(
-            "A step of 128 images takes 8.0 ms (16,000 images/s): waiting for data 1 %, forward pass 25 %, loss 1 %, backward pass 50 %, \
-             optimizer 10 %, other 13 %.",
+            "A step of 128 images takes 8.0 ms (16,000 images/s): waiting for data 1%, forward pass 25%, loss 1%, backward pass 50%, \
+             optimizer 10%, other 13%.",
         );
         window.get_by_role_and_label(Role::Figure, "Flame graph of a step");
         window.get_by_label("conv1, backward");

@@ -9,14 +9,14 @@ use crate::records::Prediction;
 use crate::run_config::Classes;
 use crate::window::style;
 
-/// A probability in few characters, never rounded to certainty: "98 %", ">99 %", "<1 %"; only an
-/// exact zero is "0 %".
+/// A probability in few characters, never rounded to certainty: "98%", ">99%", "<1%"; only an
+/// exact zero is "0%".
 pub fn short_percent(probability: f32) -> String {
     match (probability * 100.0).round() {
-        _ if probability <= 0.0 => "0 %".to_owned(),
-        rounded if rounded >= 100.0 => ">99 %".to_owned(),
-        rounded if rounded < 1.0 => "<1 %".to_owned(),
-        rounded => format!("{rounded:.0} %"),
+        _ if probability <= 0.0 => "0%".to_owned(),
+        rounded if rounded >= 100.0 => ">99%".to_owned(),
+        rounded if rounded < 1.0 => "<1%".to_owned(),
+        rounded => format!("{rounded:.0}%"),
     }
 }
 

@@ -15,7 +15,7 @@ use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, Vec2
 
 use crate::ink::Image;
 use crate::records::ModelRef;
-use crate::text::format::capitalised;
+use crate::text::format::capitalized;
 use crate::window::style::image_sheet::Cached;
 use crate::window::{Action, App, CANVAS, Canvas, WIDE_CANVAS, style};
 
@@ -119,7 +119,7 @@ pub fn show_compact(
     verdict::verdict(ui, reading, &app.ctx.classes(), style::VERDICT_SMALL);
     bars::vertical(ui, reading, &app.ctx.classes(), COMPACT_BARS);
     if let Some(reader) = &app.ctx.model_in_use {
-        let line = capitalised(&crate::window::verdict::model_sentence(
+        let line = capitalized(&crate::window::verdict::model_sentence(
             reader,
             app.train.run.as_ref(),
         ));

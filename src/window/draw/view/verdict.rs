@@ -11,7 +11,7 @@ use crate::ink::Image;
 use crate::notices::verdict::{Verdict, uncertainty_explanation, uncertainty_sentence};
 use crate::records::Prediction;
 use crate::run_config::{Classes, InferenceChoice};
-use crate::text::format::{capitalised, milliseconds};
+use crate::text::format::{capitalized, milliseconds};
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::Cached;
@@ -42,7 +42,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, siz
         Some(verdict) if verdict.digits.is_empty() => {
             let title = RichText::new(verdict.title()).size(size);
             ui.label(title.color(palette.line));
-            labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
+            labels(ui, size, &capitalized(&verdict.confidence), &verdict.detail);
         }
         Some(verdict) => {
             let title = verdict.title();

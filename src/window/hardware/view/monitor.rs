@@ -159,9 +159,9 @@ fn cpu(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
     Figure {
         name: "CPU".to_owned(),
         value: now.map_or_else(unknown, |now| share(now.processor)),
-        about: format!("Utilisation of all cores together, by all programs.{between}"),
+        about: format!("Utilization of all cores together, by all programs.{between}"),
         curve,
-        widest: "100 %",
+        widest: "100%",
     }
 }
 
@@ -213,17 +213,17 @@ fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
         widest,
     };
     let mut figures = Vec::new();
-    // Not every GPU reports utilisation or temperature.
+    // Not every GPU reports utilization or temperature.
     if let Some(utilization) = gpu.utilization {
         let busy: Vec<f32> = past.iter().filter_map(|gpu| gpu.utilization).collect();
         let between = between(&busy, |value| share(*value));
-        let about = format!("Utilisation of the {}, by all programs.{between}", gpu.name);
+        let about = format!("Utilization of the {}, by all programs.{between}", gpu.name);
         figures.push(figure(
             name.to_owned(),
             share(utilization),
             about,
             busy,
-            "100 %",
+            "100%",
         ));
     }
     let taken: Vec<u64> = past.iter().map(|gpu| used(gpu)).collect();
@@ -270,7 +270,7 @@ fn unknown() -> String {
     "–".to_owned()
 }
 
-/// " In the last two minutes: 12 % to 98 %."
+/// " In the last two minutes: 12% to 98%."
 fn between<T: PartialOrd>(values: &[T], word: impl Fn(&T) -> String) -> String {
     let less = |a: &&T, b: &&T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
     let (Some(least), Some(most)) = (values.iter().min_by(less), values.iter().max_by(less)) else {

@@ -350,7 +350,7 @@ pub fn sparkline(painter: &Painter, rect: Rect, thumbnail: &Thumbnail, palette: 
     painter.add(Shape::line(points, Stroke::new(1.5, color)));
 }
 
-/// The curve in words: "Validation accuracy by epoch, from 97.1 % to 99.3 %".
+/// The curve in words: "Validation accuracy by epoch, from 97.1% to 99.3%".
 pub fn about_curve(thumbnail: &Thumbnail) -> String {
     let what = if thumbnail.validation {
         "Validation accuracy by epoch"

@@ -14,6 +14,7 @@ use crate::infer::model_comparison::{
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
+use crate::text::format::percent;
 use crate::window::style::{self, table};
 use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _};
 
@@ -167,7 +168,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction)
                 .desired_width(200.0)
-                .text(format!("{:.0} %", fraction * 100.0));
+                .text(percent(fraction.into(), 0));
             ui.add(bar).accessible_name("Comparison progress");
             ui.add_enabled(!running.cancelling, Button::new("Cancel"))
                 .pushes(actions, || Action::CancelJob(running.id));

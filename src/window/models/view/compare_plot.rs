@@ -6,6 +6,7 @@ use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Tex
 
 use crate::infer::model_comparison::letter;
 use crate::records::{EpochRecord, RunSummary, StepPoint};
+use crate::text::format::percent;
 use crate::window::RunningMean;
 use crate::window::plots::scale::{marks, significant, static_plot, whole_marks};
 use crate::window::style::{self, Palette};
@@ -53,7 +54,7 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
         .collect::<Vec<_>>()
         .join(", ");
     let percent = if figure == Figure::ValidationAccuracy {
-        " %"
+        "%"
     } else {
         ""
     };
@@ -195,7 +196,7 @@ impl Figure {
 
     pub fn text(self, value: f64) -> String {
         if self == Self::ValidationAccuracy {
-            format!("{value:.2} %")
+            percent(value / 100.0, 2)
         } else {
             significant(value)
         }

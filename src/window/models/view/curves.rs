@@ -31,8 +31,8 @@ pub fn accuracy_plot(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail
         return;
     };
     let value = format!(
-        "validation {:.2} % after epoch {}",
-        last.validation_accuracy * 100.0,
+        "validation {} after epoch {}",
+        percent(last.validation_accuracy.into(), 2),
         last.epoch
     );
     let steps = curve.filter(|curve| !curve.validation);
@@ -172,7 +172,7 @@ fn plot(ui: &mut Ui, repeats: &Repeats<'_>, shown: &Path) {
     if by_epoch.len() < 2 {
         return;
     }
-    ui.label(RichText::new("validation accuracy by epoch; band: 95 % interval of the mean, dashed: mean, strong: this run").weak().small());
+    ui.label(RichText::new("validation accuracy by epoch; band: 95% interval of the mean, dashed: mean, strong: this run").weak().small());
     let epochs: Vec<f64> = by_epoch
         .iter()
         .map(|(epoch, _)| f64::from(*epoch))
@@ -195,7 +195,13 @@ fn plot(ui: &mut Ui, repeats: &Repeats<'_>, shown: &Path) {
         .collect();
     let value = means
         .last()
-        .map(|mean| format!("mean {mean:.2} % after epoch {}", epochs.len()))
+        .map(|mean| {
+            format!(
+                "mean {} after epoch {}",
+                percent(mean / 100.0, 2),
+                epochs.len()
+            )
+        })
         .unwrap_or_default();
     let curves: Vec<(bool, Curve)> = repeats
         .runs()

@@ -142,11 +142,11 @@ fn before_deleting(
     }
 }
 
-/// "99.32 % on MNIST, 10,000 images (95 % CI 99.14 % to 99.46 %)".
+/// "99.32% on MNIST, 10,000 images (95% CI 99.14% to 99.46%)".
 fn on_images(accuracy: &Accuracy) -> String {
     let interval = accuracy.images.map_or_else(String::new, |images| {
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
-        format!(" (95 % CI {} to {})", percent(low, 2), percent(high, 2))
+        format!(" (95% CI {} to {})", percent(low, 2), percent(high, 2))
     });
     let (value, images) = (accuracy.percent(), accuracy.measured_on());
     format!("{value} on {images}{interval}")

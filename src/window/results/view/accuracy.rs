@@ -79,7 +79,7 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
             "{correct} of {images} images {of} classified correctly"
         ));
     }
-    ui.weak(format!("Bars start at {:.0} %.", start * 100.0));
+    ui.weak(format!("Bars start at {}.", percent(start, 0)));
 }
 
 fn accuracy_text(accuracy: Option<f64>) -> String {
@@ -145,7 +145,7 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
     ui.weak(sentence);
 }
 
-/// Marks at 0, 25, 50, 75 and 100 %.
+/// Marks at 0, 25, 50, 75 and 100%.
 fn quarters() -> Vec<GridMark> {
     (0..=4)
         .map(|quarter| GridMark {
@@ -156,5 +156,5 @@ fn quarters() -> Vec<GridMark> {
 }
 
 fn percent_mark(value: f64) -> String {
-    format!("{value:.0} %")
+    format!("{value:.0}%")
 }

@@ -142,15 +142,15 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
     ui.weak(subject(app, results));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
-        let interval = format!("95 % CI: {} to {}", percent(low, 2), percent(high, 2));
-        let about = "Share of test images classified correctly, with its 95 % confidence interval (Wilson score)";
+        let interval = format!("95% CI: {} to {}", percent(low, 2), percent(high, 2));
+        let about = "Share of test images classified correctly, with its 95% confidence interval (Wilson score)";
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
         let images = format!("of {} images", grouped(evaluation.images));
         style::figure(ui, "Errors", &grouped(wrong), &images);
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
-            let about = "How far the model's confidence is from its accuracy: the mean difference over 15 bins of confidence (expected calibration error). 0 % means that answers it is 90 % sure of are right nine times in ten";
+            let about = "How far the model's confidence is from its accuracy: the mean difference over 15 bins of confidence (expected calibration error). 0% means that answers it is 90% sure of are right nine times in ten";
             style::figure(ui, "Calibration error", &percent(error, 2), "confidence against accuracy").on_hover_text(about);
         }
     });
@@ -250,7 +250,7 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
         style::explain_list(list, &set.label(), "");
         if let Some(running) = app.ctx.jobs.doing(Activity::Evaluation) {
             let fraction = running.progress.fraction;
-            let bar = ProgressBar::new(fraction).text(format!("{:.0} %", fraction * 100.0));
+            let bar = ProgressBar::new(fraction).text(percent(fraction.into(), 0));
             ui.add(bar.desired_width(160.0))
                 .accessible_name("Evaluation progress");
             ui.button("Cancel")

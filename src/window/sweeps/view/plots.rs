@@ -113,7 +113,7 @@ pub fn importance(ui: &mut Ui, sweep: &SweepView) {
             vec2(ui.available_width(), ui.spacing().interact_size.y * 0.8),
             Sense::hover(),
         );
-        let figure = format!("{:.0} %", share * 100.0);
+        let figure = percent(share, 0);
         let middle = rect.center().y;
         let painter = ui.painter();
         let at = pos2(rect.left(), middle);

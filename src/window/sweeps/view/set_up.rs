@@ -320,7 +320,7 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
     });
 }
 
-/// "24 Nov 2026, 04:01 · paused after 12 of 30 trials · best 98.20 %".
+/// "24 Nov 2026, 04:01 · paused after 12 of 30 trials · best 98.20%".
 fn facts(when: &str, card: &SweepCard) -> String {
     let ended = count(card.ended.into(), "trial");
     let state = match card.definition.max_trials() {

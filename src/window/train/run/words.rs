@@ -11,7 +11,7 @@ use crate::text::format::{count, duration, grouped, local_time, percent, remaini
 pub struct Headline {
     /// Which accuracy it is: "Validation accuracy".
     pub name: &'static str,
-    /// Its value in percent: "98.92 %".
+    /// Its value in percent: "98.92%".
     pub value: String,
     /// What it was measured on or when: "after epoch 2", "on MNIST, 10,000 images".
     pub measured: String,

@@ -167,15 +167,15 @@ fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
     work(one) == work(other)
 }
 
-/// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2
-/// %"; `None` for data that was not measured.
+/// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2%";
+/// `None` for data that was not measured.
 pub fn expected_accuracy(preset: Preset, data: &DataSpec) -> Option<&'static str> {
     let [builtin, mnist, both] = match preset {
-        Preset::QuickLook => [Some("92.8 %"), Some("98.3 %"), Some("98.5 %")],
-        Preset::OneEpoch => [Some("95.5 %"), Some("99.2 %"), Some("99.3 %")],
-        Preset::Balanced => [Some("97.6 %"), Some("99.6 %"), Some("99.5 %")],
-        Preset::Best => [None, Some("99.7 %"), None],
-        Preset::Compact => [None, Some("99.5 %"), None],
+        Preset::QuickLook => [Some("92.8%"), Some("98.3%"), Some("98.5%")],
+        Preset::OneEpoch => [Some("95.5%"), Some("99.2%"), Some("99.3%")],
+        Preset::Balanced => [Some("97.6%"), Some("99.6%"), Some("99.5%")],
+        Preset::Best => [None, Some("99.7%"), None],
+        Preset::Compact => [None, Some("99.5%"), None],
     };
     match data.sources() {
         [DataSource::Builtin] => builtin,

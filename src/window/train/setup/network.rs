@@ -3,7 +3,7 @@
 use crate::data::validation_size;
 use crate::nn::{Layer, layers};
 use crate::run_config::{Activation, Initialization, Network, RunConfig};
-use crate::text::format::{count, grouped};
+use crate::text::format::{count, grouped, plain_percent};
 use crate::window::App;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
             (None, None)
         }
         Layer::Dropout(share) => {
-            detail(&format!("dropout {:.0} %", share * 100.0));
+            detail(&format!("dropout {}", plain_percent(f64::from(*share))));
             (None, None)
         }
         Layer::Tokens

@@ -155,7 +155,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     }
     let mut figures = run.pace();
     if let Phase::Training | Phase::Paused = run.phase {
-        figures.insert(0, format!("{:.0} %", run.fraction() * 100.0));
+        figures.insert(0, percent(run.fraction().into(), 0));
     }
     if let Some(summary) = run.summary() {
         figures.push(format!("trained in {}", duration(summary.train_seconds)));

@@ -49,7 +49,7 @@ pub const fn model(model: ModelKind) -> &'static str {
             "The network of PyTorch's MNIST example: two convolutions (32 and 64 filters, 3 × 3) and dropout. Accurate but slow."
         }
         ModelKind::LeNet => {
-            "LeNet-5 (LeCun et al. 1998), the classic network, once used to read cheques."
+            "LeNet-5 (LeCun et al. 1998), the classic network, once used to read checks."
         }
         ModelKind::ConvNet => {
             "Two convolutions (32 and 64 filters, 5 × 5), a dense layer of 1024 neurons and dropout. Accurate but slow."
@@ -58,7 +58,7 @@ pub const fn model(model: ModelKind) -> &'static str {
             "A convolutional network with layers of your choice. At first it has those of Keras' MNIST example."
         }
         ModelKind::Speedrun => {
-            "Two small convolutions and a dense layer of 256 neurons, designed to reach 99 % in one epoch."
+            "Two small convolutions and a dense layer of 256 neurons, designed to reach 99% in one epoch."
         }
         ModelKind::ConvNetBn => {
             "Three convolutions (32, 64 and 128 filters) with batch normalization, and a dense layer of 256 neurons. The most accurate network here."
@@ -201,10 +201,10 @@ const fn schedule(schedule: ScheduleKind) -> &'static str {
             "The full rate for the first half of the run, then a tenth of it, and a hundredth in the last quarter."
         }
         ScheduleKind::Cosine => {
-            "Linear warm-up over the first 5 % of the run, then cosine decay to zero."
+            "Linear warm-up over the first 5% of the run, then cosine decay to zero."
         }
         ScheduleKind::OneCycle => {
-            "Rises to the full rate over the first 30 % of the run, then falls (Smith & Topin 2018)."
+            "Rises to the full rate over the first 30% of the run, then falls (Smith & Topin 2018)."
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::protocol::JobResult;
 use crate::records::benchmark::BUSY;
 use crate::records::{RatePoint, SEARCH_RATES, SEARCH_STEPS, TARGET_ACCURACIES, TimeToAccuracy};
 use crate::text::format::{
-    capitalised, duration, grouped, percent, plain, plain_percent, remaining, significant,
+    capitalized, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
 use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
 use crate::window::style::{self, NamedBar};
@@ -111,7 +111,7 @@ fn outcome(ui: &mut Ui, app: &App, view: &Search) {
     };
     match &view.state {
         SearchState::Ready => {
-            let about = "Takes some seconds for each batch size, three minutes at most in all. There is one run for each, so that times scatter by some 10 %.";
+            let about = "Takes some seconds for each batch size, three minutes at most in all. There is one run for each, so that times scatter by some 10%.";
             style::weak(ui, about);
         }
         SearchState::Running(id) => {
@@ -129,7 +129,7 @@ fn outcome(ui: &mut Ui, app: &App, view: &Search) {
                 _ => "Preparing the data…".to_owned(),
             });
             ui.add(style::progress_bar(ui, progress.fraction).desired_height(10.0))
-                .accessible_name(capitalised(&format!("{name} progress")));
+                .accessible_name(capitalized(&format!("{name} progress")));
             if view.kind == SearchKind::BatchSize && progress.background_load > BUSY {
                 style::caution(ui, &busy(progress.background_load));
             }
