@@ -28,7 +28,7 @@ const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 /// The text that is shown.
 pub fn text(packages: &Result<Vec<Value>, Box<dyn Error>>) -> String {
     match packages {
-        Ok(list) => format_text(&list.iter().map(package).collect::<Vec<_>>()),
+        Ok(list) => format_text(&list.iter().map(package).chain(fonts()).collect::<Vec<_>>()),
         Err(error) => {
             format!("The licenses could not be gathered when Inkling was built: {error}\n")
         }
@@ -41,6 +41,27 @@ struct Package {
     license: String,
     owners: String,
     texts: Vec<String>,
+}
+
+/// The fonts of the window, which are no packages.
+fn fonts() -> impl Iterator<Item = Package> {
+    let fonts = [
+        ("Inter 4.1", "OFL-1.1", "https://rsms.me/inter"),
+        ("Phosphor 2.1", "MIT", "https://phosphoricons.com"),
+    ];
+    fonts.into_iter().map(|(name, license, owners)| {
+        let short = name.split(' ').next().unwrap_or(name);
+        let file = format!("assets/fonts/{short}-LICENSE.txt");
+        Package {
+            name: name.to_owned(),
+            license: license.to_owned(),
+            owners: owners.to_owned(),
+            texts: std::fs::read_to_string(file)
+                .map(|text| tidy(&text))
+                .into_iter()
+                .collect(),
+        }
+    })
 }
 
 fn package(metadata: &Value) -> Package {

@@ -16,11 +16,11 @@ use crate::records::JobId;
 pub enum Screen {
     Train,
     Draw,
-    Models,
     Results,
+    Models,
+    MyDigits,
     Sweep,
     Hardware,
-    MyDigits,
 }
 
 impl Screen {
@@ -28,11 +28,11 @@ impl Screen {
     pub const ALL: [Self; 7] = [
         Self::Train,
         Self::Draw,
-        Self::Models,
         Self::Results,
+        Self::Models,
+        Self::MyDigits,
         Self::Sweep,
         Self::Hardware,
-        Self::MyDigits,
     ];
 }
 

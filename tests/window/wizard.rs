@@ -13,10 +13,22 @@ use crate::jobs::{done, submitted};
 use crate::window::stage::{Driven, Seen, Window, first_launch, usual};
 
 #[test]
-fn enter_alone_leads_through_every_page() {
+fn the_first_page_reads_a_drawing_and_starts_the_first_run_with_one_key() {
     let (mut window, mut engine) = first_launch(Answers::default());
-    for step in WizardStep::ALL {
-        assert_eq!(window.app().ctx.wizard, Some(step));
+    window.get_by_label("Drawing canvas");
+    window.key(Key::Enter);
+    assert_eq!(window.app().ctx.wizard, None);
+    assert!(window.app().ctx.settings.wizard_done);
+    window.serve(&mut engine);
+    assert!(window.app().ctx.is_training());
+}
+
+#[test]
+fn enter_leads_through_the_pages_once_they_are_asked_for() {
+    let (mut window, mut engine) = first_launch(Answers::default());
+    window.click("Set up step by step");
+    for step in &WizardStep::ALL[1..] {
+        assert_eq!(window.app().ctx.wizard, Some(*step));
         window.key(Key::Enter);
     }
     assert_eq!(window.app().ctx.wizard, None);
@@ -31,7 +43,8 @@ fn enter_alone_leads_through_every_page() {
 #[test]
 fn every_step_can_be_gone_back() {
     let (mut window, _engine) = first_launch(Answers::default());
-    for _ in 0..4 {
+    window.click("Set up step by step");
+    for _ in 0..3 {
         window.click("Next");
     }
     assert_eq!(window.app().ctx.wizard, Some(WizardStep::Done));

@@ -305,6 +305,11 @@ const fn mark_shape(look: Look) -> MarkerShape {
 /// The space above and below the curves, as a share of their range.
 const MARGIN: f64 = 0.08;
 
+/// The part of the steps in which a curve rises, and how much of the height must be gained by
+/// leaving its lower end out.
+const RISE: f64 = 0.15;
+const WORTH_FOLLOWING: f64 = 0.5;
+
 /// The ends of the vertical axis for these lines, between the horizontal positions `from` and `to`.
 /// All are positions on the axes.
 pub fn bounds<'a>(
@@ -313,10 +318,18 @@ pub fn bounds<'a>(
     from: f64,
     to: f64,
 ) -> [f64; 2] {
-    let extents = lines.filter_map(|line| extent(line, from, to));
-    let (mut low, mut high) = extents
-        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-        .unwrap_or(y.without_data);
+    let lines: Vec<_> = lines.collect();
+    let both = |from| {
+        let extents = lines.iter().filter_map(|line| extent(line, from, to));
+        extents.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    };
+    let (mut low, mut high) = both(from).unwrap_or(y.without_data);
+    if y.follows
+        && let Some((later, _)) = both(from + RISE * (to - from))
+        && high - later < WORTH_FOLLOWING * (high - low)
+    {
+        low = later;
+    }
     if y.from_zero {
         (low, high) = (low.min(0.0), high.max(0.0));
     }

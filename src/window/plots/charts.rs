@@ -192,6 +192,7 @@ pub(super) fn subjects<'a>(
         log: false,
         in_percent: false,
         from_zero: false,
+        follows: false,
         least_range,
         without_data,
     };
@@ -205,6 +206,7 @@ pub(super) fn subjects<'a>(
     };
     let accuracy = YAxis {
         in_percent: true,
+        follows: true,
         ..axis(0.2, (0.0, 100.0))
     };
     let machine_axis = YAxis {
@@ -308,7 +310,7 @@ impl Frame {
         ui.vertical(|ui| {
             let top = ui.cursor().top();
             let title = |ui: &mut Ui| {
-                ui.strong(subject.title)
+                style::semibold(ui, subject.title)
                     .on_hover_text(format!("{}\n\n{NAVIGATION}", subject.about));
                 ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
             };

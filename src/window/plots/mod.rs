@@ -29,6 +29,8 @@ use crate::records::{JobId, ModelRef, RunSummary};
 use crate::run_config::Setting;
 use crate::text::format::{grouped, percent};
 use crate::window::shell::shortcuts;
+use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::style::image_sheet::{Cached, ImageSheet};
 use crate::window::train::view::preview;
 use crate::window::{
@@ -81,7 +83,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     let Some(run) = run.filter(|_| !app.train.shows_next_run()) else {
         if let Some(obstacle) = app.errors_of(Setting::Data).next() {
             let title = "There is no data to train on";
-            return style::empty_state(ui, title, &obstacle.message.to_string());
+            return style::empty_state(ui, Icon::Problem, title, &obstacle.message.to_string());
         }
         return preview::show(ui, app, &mut view.preview);
     };
@@ -132,7 +134,7 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 "The data and the network of the next run as they are set now, and what it will do",
             ),
         ] {
-            let button = style::toggle(ui, name, app.train.shows_next_run() == next);
+            let button = style::toggle(name, app.train.shows_next_run() == next);
             ui.add(button)
                 .on_hover_text(format!("{about} ({keys})"))
                 .pushes(actions, || TrainAction::ShowNextRun(next));
@@ -212,7 +214,7 @@ fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut Dat
         ),
         _ => return data_images(ui, run, "Computing the first step", None, images),
     };
-    style::empty_state(ui, title, what_to_do);
+    style::empty_state(ui, Icon::Problem, title, what_to_do);
 }
 
 /// Below this width, in points, only the most important is shown.
@@ -251,7 +253,7 @@ pub fn headline(
         style::column(ui, size, |ui| {
             ui.set_min_size(size);
             let value = RichText::new(&headline.value).size(style::HEADLINE);
-            ui.add(Label::new(value.strong()).extend())
+            ui.add(Label::new(value.semibold()).extend())
                 .on_hover_text(headline.about);
         });
         let rest = vec2(ui.available_width(), size.y);
@@ -324,7 +326,7 @@ fn next(
     ui.spacing_mut().item_spacing.x = 8.0;
     let model = || ModelRef::File(summary.model_path.clone());
     let about = "Draw digits and see this model recognize them";
-    style::ask(ui, style::primary_button(ui, "Draw with it"), None, about)
+    style::ask(ui, style::primary_button("Draw with it"), None, about)
         .pushes(actions, || DrawAction::DrawWith(model()));
     let about = "The test images it got wrong, and which digits it confuses";
     style::ask(ui, style::secondary_button("See its mistakes"), None, about)

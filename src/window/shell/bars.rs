@@ -2,76 +2,80 @@
 //! that is at work, and the monitor's switch.
 
 use eframe::egui::containers::menu::MenuButton;
-use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Stroke, Ui, gui_zoom, vec2};
+use eframe::egui::{
+    Align, Button, Label, Layout, RichText, Role, Sense, Stroke, Ui, WidgetInfo, gui_zoom, vec2,
+};
 
 use super::dialogs::About;
 use super::shortcuts;
 use crate::settings::Theme;
 use crate::window::frame::Views;
+use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, MachineAction, Pushes as _, Screen, WizardStep};
-
-/// Between two tabs, in points.
-const TAB_DISTANCE: f32 = 20.0;
 
 pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let palette = style::palette(ui);
-        let (rect, _) = ui.allocate_exact_size(vec2(20.0, 30.0), Sense::hover());
-        icons::drop(ui.painter(), rect.center(), 22.0, palette.accent);
-        ui.label(RichText::new("Inkling").size(18.0).strong());
+        let (rect, _) = ui.allocate_exact_size(vec2(20.0, 32.0), Sense::hover());
+        icons::drop(ui.painter(), rect.center(), 21.0, palette.accent);
+        ui.label(RichText::new("Inkling").size(17.0).semibold());
         ui.add_space(style::GAP);
         ui.scope(|ui| {
-            ui.spacing_mut().item_spacing.x = TAB_DISTANCE;
+            ui.spacing_mut().item_spacing.x = 2.0;
+            ui.spacing_mut().button_padding.x = 9.0;
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
+                // What follows is for experts.
+                if screen == Screen::Sweep {
+                    style::divider(ui);
+                }
                 let keys = ui.ctx().format_shortcut(shortcut);
                 tab(ui, app.ctx.screen == screen, screen, &keys, actions);
             }
         });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            MenuButton::from_button(Button::new("Menu").min_size(vec2(64.0, 30.0)))
+            let (button, _) = MenuButton::from_button(style::icon_button(Icon::Menu))
                 .ui(ui, |ui| menu(ui, app, views, actions));
+            button.accessible_name("Menu").on_hover_text("Menu");
         });
     });
 }
 
 fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<Action>) {
-    let palette = style::palette(ui);
-    let (name, about) = named(screen);
-    let mut text = RichText::new(name).size(15.5);
-    if chosen {
-        text = text.strong().color(palette.accent);
-    }
-    let button = Button::selectable(chosen, text).frame(false);
-    let button = button.min_size(vec2(54.0, 30.0));
+    let (name, icon, about) = named(screen);
+    let button = style::labeled(icon, name).selected(chosen);
+    let button = button.min_size(vec2(0.0, 32.0));
     let response = style::ask(ui, button, None, &format!("{about} ({keys})"));
-    if chosen {
-        // A line as well as a color marks the current screen.
-        let (rect, line) = (response.rect, Stroke::new(2.5, palette.accent));
-        ui.painter()
-            .hline(rect.x_range(), rect.bottom() - 1.0, line);
-    }
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, name));
     response.pushes(actions, || Action::Show(screen));
 }
 
-/// The name of a screen, and what it is for.
-const fn named(screen: Screen) -> (&'static str, &'static str) {
+/// The name of a screen, its icon, and what it is for.
+const fn named(screen: Screen) -> (&'static str, Icon, &'static str) {
     match screen {
-        Screen::Train => ("Train", "Train a model and follow its progress"),
-        Screen::Sweep => ("Sweep", "Search for better settings"),
-        Screen::Draw => ("Draw", "Draw a digit and see it recognized"),
-        Screen::Models => ("Models", "Your trained models"),
+        Screen::Train => (
+            "Train",
+            Icon::Train,
+            "Train a model and follow its progress",
+        ),
+        Screen::Draw => ("Draw", Icon::Draw, "Draw a digit and see it recognized"),
         Screen::Results => (
             "Results",
+            Icon::Results,
             "Accuracy, confusion matrix and misclassified images",
         ),
-        Screen::Hardware => (
-            "Hardware",
-            "This machine's hardware, self-test and benchmark",
-        ),
+        Screen::Models => ("Models", Icon::Models, "Your trained models"),
         Screen::MyDigits => (
             "My digits",
+            Icon::MyDigits,
             "The drawings that you keep, and fine-tuning on them",
+        ),
+        Screen::Sweep => ("Sweep", Icon::Sweep, "Search for better settings"),
+        Screen::Hardware => (
+            "Hardware",
+            Icon::Hardware,
+            "This machine's hardware, self-test and benchmark",
         ),
     }
 }
@@ -141,10 +145,10 @@ fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let keys = ui.ctx().format_shortcut(&shortcuts::MONITOR);
     let does = if shown { "Hide" } else { "Show" };
     let about = format!("{does} live CPU, memory and GPU usage ({keys})");
-    let button = Button::selectable(shown, RichText::new("Monitor").small());
-    let button = button.frame_when_inactive(true).small();
-    style::ask(ui, button.min_size(vec2(0.0, 24.0)), None, &about)
-        .pushes(actions, || Action::ShowMonitor(!shown));
+    let button = style::labeled(Icon::Monitor, "Monitor").selected(shown);
+    let button = style::ask(ui, button.small().min_size(vec2(0.0, 24.0)), None, &about);
+    button.widget_info(|| WidgetInfo::selected(Role::Button, true, shown, "Monitor"));
+    button.pushes(actions, || Action::ShowMonitor(!shown));
 }
 
 /// The sweep, the run or the job that is in progress, or how the last run ended.

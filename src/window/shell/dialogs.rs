@@ -2,7 +2,9 @@
 //! bundled software; what becomes of the run or the sweep when the window closes meanwhile; and the
 //! question for a path, on desktops where no file dialog can be shown.
 
-use eframe::egui::{Button, Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+use eframe::egui::{
+    Button, Grid, Label, RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
+};
 
 use crate::diagnostics;
 use crate::text::licenses;
@@ -88,7 +90,7 @@ fn facts(ui: &mut Ui, app: &App) {
 }
 
 fn texts(ui: &mut Ui, lines: &[String]) {
-    let height = ui.text_style_height(&eframe::egui::TextStyle::Monospace);
+    let height = ui.text_style_height(&TextStyle::Monospace);
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::both()
         .auto_shrink(false)
@@ -106,7 +108,7 @@ fn texts(ui: &mut Ui, lines: &[String]) {
 /// Returns true when Close was clicked.
 fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
     let row = ui.horizontal(|ui| {
-        let close = ui.add(style::primary_button(ui, "Close")).clicked();
+        let close = ui.add(style::primary_button("Close")).clicked();
         let copied = matches!(about, About::Facts(true));
         let copying = "Copy versions and hardware as text, for example for a bug report";
         if style::ask(ui, style::secondary_button("Copy"), None, copying).clicked() {
@@ -181,13 +183,13 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
         };
         ui.horizontal_wrapped(|ui| {
             if is_lost {
-                let save = style::primary_button(ui, "Save what fits");
+                let save = style::primary_button("Save what fits");
                 offer(ui, save, &RunView::about_rescue(), CloseAnswer::SaveFirst);
                 let about = "Closes the window. The run is lost if nothing of it can be saved";
                 let close = style::secondary_button("Close anyway");
                 offer(ui, close, about, CloseAnswer::ResumeLater);
             } else {
-                let resume = style::primary_button(ui, "Resume next time");
+                let resume = style::primary_button("Resume next time");
                 offer(ui, resume, "Closes the window", CloseAnswer::ResumeLater);
             }
             if has_model {
@@ -226,7 +228,7 @@ pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         }
         ui.add_space(style::GAP);
         let row = ui.horizontal(|ui| {
-            if ui.add(style::primary_button(ui, "OK")).clicked() || entered {
+            if ui.add(style::primary_button("OK")).clicked() || entered {
                 actions.push(Action::ConfirmPath);
             }
             ui.add(style::secondary_button("Cancel")).clicked()

@@ -5,6 +5,7 @@ use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
 
 use crate::window::style;
+use crate::window::style::SemiBold as _;
 
 /// Width and height of the question mark's button, in points.
 const SIDE: f32 = 24.0;
@@ -97,7 +98,7 @@ pub fn beside(ui: &mut Ui, topic: Topic, start: impl FnOnce(&mut Ui)) {
 
 /// The question mark; its popup closes on Escape or a click elsewhere.
 pub fn button(ui: &mut Ui, topic: Topic) {
-    let button = Button::new(RichText::new("?").strong())
+    let button = Button::new(RichText::new("?").semibold())
         .small()
         .min_size(vec2(SIDE, SIDE))
         .corner_radius(SIDE / 2.0);
@@ -105,7 +106,7 @@ pub fn button(ui: &mut Ui, topic: Topic) {
         ui.set_max_width(style::HELP_WIDTH);
         // Menus justify their content; running text is left-aligned.
         ui.with_layout(Layout::top_down(Align::Min), |ui| {
-            ui.strong(topic.title());
+            style::semibold(ui, topic.title());
             ui.add(Label::new(topic.text()).wrap());
         });
     });

@@ -23,6 +23,7 @@ use crate::window::hardware::view::monitor;
 use crate::window::models::view as models;
 use crate::window::my_digits::view as my_digits;
 use crate::window::results::view as results;
+use crate::window::style::SemiBold as _;
 use crate::window::style::{self, icons};
 use crate::window::sweeps::view as sweep;
 use crate::window::train::view as run_panel;
@@ -132,7 +133,7 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
                     ui.add(
-                        Label::new(RichText::new(&notice.message.what).strong())
+                        Label::new(RichText::new(&notice.message.what).semibold())
                             .wrap()
                             .selectable(true),
                     );

@@ -5,8 +5,8 @@ use std::f32::consts::FRAC_PI_2;
 
 use eframe::egui::epaint::TextShape;
 use eframe::egui::{
-    Align, FontSelection, Layout, Panel, Rect, RichText, ScrollArea, Sense, Ui, WidgetText, pos2,
-    vec2,
+    Align, FontSelection, Layout, Panel, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder,
+    WidgetText, pos2, vec2,
 };
 
 use super::shortcuts;
@@ -71,15 +71,10 @@ pub fn show(
                     actions.push(Action::ShowSidePanel(false));
                 }
                 let spare = BUTTON + ui.spacing().item_spacing.x;
-                draw::show_compact(
-                    ui,
-                    app,
-                    &mut views.draw,
-                    room.y - learning::height(ui, room.x),
-                    spare,
-                    actions,
-                );
-                learning::show(ui, app, &mut views.learning);
+                let height = room.y - learning::least_height(ui);
+                draw::show_compact(ui, app, &mut views.draw, height, spare, actions);
+                let left = room.y - ui.min_rect().height() - ui.spacing().item_spacing.y;
+                learning::show(ui, app, &mut views.learning, left);
             });
         });
     Shown::Beside
@@ -103,7 +98,7 @@ pub fn show_instead_of_plots(ui: &mut Ui, app: &App, views: &mut Views, actions:
             ui.add_space(style::GAP);
             ui.allocate_ui_with_layout(vec2(column, room.y), columns, |ui| {
                 ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
-                learning::show(ui, app, &mut views.learning);
+                learning::show(ui, app, &mut views.learning, room.y);
             });
         });
     });
@@ -146,7 +141,7 @@ fn fold(ui: &mut Ui, about: &str) -> bool {
         pos2(ui.max_rect().right() - size.x, ui.cursor().top()),
         size,
     );
-    let mut child = ui.new_child(eframe::egui::UiBuilder::new().max_rect(place));
+    let mut child = ui.new_child(UiBuilder::new().max_rect(place));
     let about = format!(
         "{about} ({})",
         ui.ctx().format_shortcut(&shortcuts::SIDE_PANEL)

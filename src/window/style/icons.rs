@@ -1,53 +1,146 @@
-//! Small icons beside text, so that color is never the only signal. They are painted because the
-//! bundled fonts lack these glyphs.
+//! Icons, of Phosphor (<https://phosphoricons.com>). `assets/fonts/subset.py` puts those into the
+//! program that are named here.
 
 use eframe::egui::{
-    Color32, Mesh, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2,
+    Align2, Color32, FontId, Painter, Pos2, Rect, Response, RichText, Sense, Shape, Stroke,
+    TextStyle, Ui, pos2, vec2,
 };
 
-use crate::window::style;
+use super::{Palette, fonts, palette};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
-    /// Something is wrong: a triangle with an exclamation mark.
-    Problem,
-    /// Information: a filled dot in a ring.
-    Note,
-    /// Done: a tick.
+    Add,
+    Back,
+    Balanced,
+    Benchmark,
+    Best,
+    Cancel,
+    Classes,
+    Clear,
+    Compact,
+    Compare,
+    Copy,
+    Data,
     Done,
+    Draw,
+    Eraser,
+    Export,
+    Favorite,
+    FavoriteOff,
+    Folder,
+    Forward,
+    Hardware,
+    Help,
+    Import,
+    Inspect,
+    Menu,
+    Models,
+    Monitor,
+    More,
+    MyDigits,
+    Note,
+    OneEpoch,
+    Pause,
+    Pen,
+    Play,
+    Problem,
+    QuickLook,
+    Redo,
+    Refresh,
+    Results,
+    Save,
+    Stop,
+    Sweep,
+    Train,
+    Tune,
+    Undo,
+}
+
+impl Icon {
+    const fn glyph(self) -> &'static str {
+        match self {
+            Self::Add => "\u{e3d4}",
+            Self::Back => "\u{e058}",
+            Self::Balanced => "\u{e750}",
+            Self::Benchmark => "\u{e628}",
+            Self::Best => "\u{e67e}",
+            Self::Cancel => "\u{e4f6}",
+            Self::Classes => "\u{e296}",
+            Self::Clear => "\u{e4a6}",
+            Self::Compact => "\u{e9c0}",
+            Self::Compare => "\u{e150}",
+            Self::Copy => "\u{e1ca}",
+            Self::Data => "\u{e1de}",
+            Self::Done => "\u{e184}",
+            Self::Draw => "\u{e3b4}",
+            Self::Eraser => "\u{e21e}",
+            Self::Export => "\u{eaf0}",
+            Self::Favorite => "\u{f46a}",
+            Self::FavoriteOff => "\u{e46a}",
+            Self::Folder => "\u{e256}",
+            Self::Forward => "\u{e06c}",
+            Self::Hardware => "\u{e610}",
+            Self::Help => "\u{e3e8}",
+            Self::Import => "\u{e20c}",
+            Self::Inspect => "\u{e220}",
+            Self::Menu => "\u{e2f0}",
+            Self::Models => "\u{e466}",
+            Self::Monitor => "\u{e000}",
+            Self::More => "\u{e1fe}",
+            Self::MyDigits => "\u{e34c}",
+            Self::Note => "\u{e2ce}",
+            Self::OneEpoch => "\u{e2de}",
+            Self::Pause => "\u{e39e}",
+            Self::Pen => "\u{e662}",
+            Self::Play => "\u{e3d0}",
+            Self::Problem => "\u{e4e0}",
+            Self::QuickLook => "\u{e492}",
+            Self::Redo => "\u{e08c}",
+            Self::Refresh => "\u{e094}",
+            Self::Results => "\u{e47c}",
+            Self::Save => "\u{e248}",
+            Self::Stop => "\u{e46c}",
+            Self::Sweep => "\u{e30c}",
+            Self::Train => "\u{e156}",
+            Self::Tune => "\u{e434}",
+            Self::Undo => "\u{e08a}",
+        }
+    }
+
+    /// This icon as text of this size, in points, such as in a button.
+    pub fn text(self, size: f32) -> RichText {
+        RichText::new(self.glyph()).font(FontId::new(size, fonts::icons()))
+    }
+
+    /// Paints this icon in the middle of this rectangle, as large as it is high.
+    pub fn paint(self, painter: &Painter, rect: Rect, color: Color32) {
+        let font = FontId::new(rect.height(), fonts::icons());
+        painter.text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            self.glyph(),
+            font,
+            color,
+        );
+    }
+
+    /// The color of what this icon stands for, so that a color is never the only signal.
+    const fn color(self, palette: Palette) -> Color32 {
+        match self {
+            Self::Problem => palette.bad,
+            Self::Done => palette.good,
+            _ => palette.accent,
+        }
+    }
 }
 
 /// Paints an icon as high as a line of text.
 pub fn icon(ui: &mut Ui, icon: Icon) -> Response {
-    let side = ui.text_style_height(&eframe::egui::TextStyle::Body);
+    let side = ui.text_style_height(&TextStyle::Body);
     let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
-    let palette = style::palette(ui);
-    let painter = ui.painter();
-    match icon {
-        Icon::Problem => problem(painter, rect, palette.bad, palette.background),
-        Icon::Note => {
-            painter.circle_stroke(rect.center(), side * 0.40, Stroke::new(1.5, palette.accent));
-            painter.circle_filled(rect.center(), side * 0.17, palette.accent);
-        }
-        Icon::Done => tick(painter, rect, palette.good),
-    }
+    icon.paint(ui.painter(), rect, icon.color(palette(ui)));
     response
-}
-
-fn problem(painter: &Painter, rect: Rect, color: Color32, mark: Color32) {
-    let at = |x: f32, y: f32| {
-        pos2(
-            rect.left() + x * rect.width(),
-            rect.top() + y * rect.height(),
-        )
-    };
-    painter.add(Shape::convex_polygon(
-        vec![at(0.5, 0.06), at(0.98, 0.92), at(0.02, 0.92)],
-        color,
-        Stroke::NONE,
-    ));
-    painter.line_segment([at(0.5, 0.36), at(0.5, 0.64)], Stroke::new(1.8, mark));
-    painter.circle_filled(at(0.5, 0.78), 1.1, mark);
 }
 
 /// Paints a tick into `rect`.
@@ -62,39 +155,6 @@ pub fn tick(painter: &Painter, rect: Rect, color: Color32) {
         vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)],
         Stroke::new(2.0, color),
     );
-}
-
-/// Paints a star into `rect`, or its outline.
-pub fn star(painter: &Painter, rect: Rect, color: Color32, filled: bool) {
-    let radius = rect.width().min(rect.height()) * 0.5;
-    let center = rect.center() + vec2(0.0, radius * 0.05);
-    let at = |corner: usize| {
-        // The inner corners of a regular star whose arms meet in straight lines.
-        let reach = if corner.is_multiple_of(2) {
-            radius
-        } else {
-            radius * 0.42
-        };
-        center
-            - reach
-                * Vec2::angled(
-                    corner as f32 * std::f32::consts::PI / 5.0 + std::f32::consts::FRAC_PI_2,
-                )
-    };
-    let outline: Vec<Pos2> = (0..10).map(at).collect();
-    if filled {
-        // It is not convex: triangles about its center.
-        let mut mesh = Mesh::default();
-        mesh.colored_vertex(center, color);
-        for corner in &outline {
-            mesh.colored_vertex(*corner, color);
-        }
-        for corner in 0..10 {
-            mesh.add_triangle(0, corner + 1, (corner + 1) % 10 + 1);
-        }
-        painter.add(mesh);
-    }
-    painter.add(Shape::closed_line(outline, Stroke::new(1.3, color)));
 }
 
 /// Paints Inkling's logo, a drop of ink with its tip up.

@@ -11,12 +11,21 @@ use eframe::egui::{
 use self::icons::{Icon, icon};
 use crate::window::Action;
 
+mod button;
+pub mod fonts;
 pub mod icons;
 pub mod image_sheet;
 mod palette;
 pub mod table;
+mod tokens;
 
-pub use self::palette::{Palette, apply, on_white, palette, readable_on};
+pub use self::button::{
+    danger_button, icon_button, labeled, primary_button, quiet_button, secondary_button,
+    small_button, toggle,
+};
+pub use self::fonts::SemiBold;
+pub use self::palette::apply;
+pub use self::tokens::{Palette, motion, on_white, palette, readable_on};
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
@@ -88,23 +97,6 @@ pub fn full_card<T>(ui: &mut Ui, fill: impl FnOnce(&mut Ui) -> T) -> T {
         fill(ui)
     });
     shown.inner
-}
-
-pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
-    let p = palette(ui);
-    Button::new(RichText::new(text).color(p.on_accent).strong())
-        .fill(p.accent)
-        .min_size(vec2(96.0, BUTTON_HEIGHT))
-}
-
-pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
-    Button::new(text.into()).min_size(vec2(76.0, BUTTON_HEIGHT))
-}
-
-/// A low button within other content, but no smaller than the minimum target size (WCAG 2.2,
-/// 2.5.8).
-pub fn small_button(text: impl Into<WidgetText>) -> Button<'static> {
-    Button::new(text.into()).small().min_size(vec2(24.0, 24.0))
 }
 
 /// A control that says what it does, or why it cannot be used now.
@@ -227,19 +219,29 @@ pub fn describe(painted: &Response, role: Role, name: &str, value: &str) {
     });
 }
 
+/// Running text.
+pub fn wrapped(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.add(Label::new(text.into()).wrap())
+}
+
 /// Running text that explains.
 pub fn weak(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(RichText::new(text).weak()).wrap())
 }
 
+/// A text in weight 600.
+pub fn semibold(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.label(RichText::new(text).semibold())
+}
+
 /// Running text that stands out.
 pub fn strong(ui: &mut Ui, text: impl Into<String>) -> Response {
-    ui.add(Label::new(RichText::new(text).strong()).wrap())
+    ui.add(Label::new(RichText::new(text).semibold()).wrap())
 }
 
 /// The same in one line, cut where there is no room.
 pub fn strong_line(ui: &mut Ui, text: impl Into<String>) -> Response {
-    ui.add(Label::new(RichText::new(text).strong()).truncate())
+    ui.add(Label::new(RichText::new(text).semibold()).truncate())
 }
 
 /// Small running text that explains.
@@ -342,26 +344,9 @@ pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
     }
 }
 
-/// A button of a group of which one is chosen.
-pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
-    let p = palette(ui);
-    let text = RichText::new(text);
-    if chosen {
-        Button::selectable(true, text.color(p.accent).strong())
-            .fill(p.control.lerp_to_gamma(p.accent, 0.14))
-            .stroke(Stroke::new(1.5, p.accent))
-            .frame(true)
-    } else {
-        Button::selectable(false, text)
-            .fill(p.control)
-            .stroke(Stroke::new(1.0, p.edge))
-            .frame_when_inactive(true)
-    }
-}
-
 /// A button of a group: this option, which a click chooses.
 pub fn choose<T: PartialEq>(ui: &mut Ui, chosen: &mut T, option: T, text: &str) {
-    if ui.add(toggle(ui, text, *chosen == option)).clicked() {
+    if ui.add(toggle(text, *chosen == option)).clicked() {
         *chosen = option;
     }
 }
@@ -420,27 +405,37 @@ pub fn scroll<T>(
 }
 
 /// The heading of a group of controls.
-pub fn section(ui: &mut Ui, title: &str) {
+pub fn section(ui: &mut Ui, title: &str) -> Response {
     if ui.layout().is_vertical() {
         ui.add_space(GAP / 3.0);
     }
-    ui.label(RichText::new(title).strong().size(15.5));
+    ui.label(
+        RichText::new(title)
+            .semibold()
+            .size(tokens::tokens().text.section),
+    )
 }
 
 /// The title of something that is drawn, and how to read it.
 pub fn caption(ui: &mut Ui, title: &str, how: &str) {
     ui.horizontal_wrapped(|ui| {
-        ui.strong(title);
+        semibold(ui, title);
         ui.label(hint(how));
     });
 }
 
 /// The content of an empty screen: what it is for and what to do next.
-pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
+pub fn empty_state(ui: &mut Ui, picture: Icon, title: &str, body: &str) {
     let height = ui.available_height();
     ui.vertical_centered(|ui| {
-        ui.add_space((height * 0.30).min(220.0));
+        ui.add_space((height * 0.2).min(160.0));
         ui.set_max_width(TEXT_WIDTH.min(ui.available_width()));
+        let (rect, _) = ui.allocate_exact_size(vec2(88.0, 88.0), Sense::hover());
+        let accent = palette(ui).accent;
+        let ground = accent.gamma_multiply(0.12);
+        ui.painter().circle_filled(rect.center(), 44.0, ground);
+        picture.paint(ui.painter(), rect.shrink(24.0), accent);
+        ui.add_space(GAP);
         ui.heading(title);
         ui.add_space(GAP / 3.0);
         ui.weak(body);
@@ -500,7 +495,7 @@ pub fn ring_around_focus(ctx: &Context) {
         .read_response(id)
         .filter(|response| response.interact_rect.is_positive())
     {
-        let p = palette::of(ctx.global_style().visuals.dark_mode);
+        let p = tokens::of(ctx.global_style().visuals.dark_mode);
         let painter = ctx.layer_painter(response.layer_id);
         painter.rect_stroke(
             response.interact_rect.expand(1.5),
@@ -564,7 +559,7 @@ pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
         ui.weak(name);
-        ui.label(RichText::new(value).size(28.0).strong());
+        ui.label(RichText::new(value).size(28.0).semibold());
         ui.label(hint(about));
     })
     .response

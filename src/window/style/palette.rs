@@ -1,136 +1,38 @@
-//! The colors, light and dark, and the look of egui's own widgets by them.
+//! The look of egui's own widgets, by the tokens.
 
 use eframe::egui::style::WidgetVisuals;
 use eframe::egui::{
-    Color32, Context, FontFamily, FontId, Margin, Rgba, Shadow, Stroke, TextStyle, Theme, Ui,
-    Visuals, vec2,
+    Color32, Context, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Theme, Visuals, vec2,
 };
 
-use super::{RADIUS, RADIUS_SMALL, radius};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Palette {
-    pub accent: Color32,
-    /// Text on `accent`.
-    pub on_accent: Color32,
-    pub ink: Color32,
-    pub faded: Color32,
-    /// Canvas, plots and fields: the lowest.
-    pub paper: Color32,
-    pub background: Color32,
-    /// Bars and side panels, above the background.
-    pub surface: Color32,
-    /// Cards, above the background and side panels.
-    pub card: Color32,
-    pub raised: Color32,
-    /// Buttons that are not hovered.
-    pub control: Color32,
-    /// Separators and outlines of what cannot be clicked.
-    pub line: Color32,
-    pub edge: Color32,
-    pub good: Color32,
-    pub bad: Color32,
-    pub train: Color32,
-    pub validation: Color32,
-    pub machine: Color32,
-    pub grid: Color32,
-    pub crosshair: Color32,
-    pub groove: Color32,
-    /// Bars that are not highlighted.
-    pub bar: Color32,
-}
-
-pub(super) const LIGHT: Palette = Palette {
-    accent: Color32::from_rgb(0x2B, 0x46, 0xB8),
-    on_accent: Color32::from_rgb(0xFF, 0xFF, 0xFF),
-    ink: Color32::from_rgb(0x1B, 0x20, 0x33),
-    faded: Color32::from_rgb(0x5A, 0x5F, 0x70),
-    paper: Color32::from_rgb(0xFF, 0xFE, 0xFA),
-    background: Color32::from_rgb(0xF4, 0xEF, 0xE5),
-    surface: Color32::from_rgb(0xEB, 0xE4, 0xD5),
-    card: Color32::from_rgb(0xFF, 0xFE, 0xFA),
-    raised: Color32::from_rgb(0xFF, 0xFF, 0xFF),
-    control: Color32::from_rgb(0xFB, 0xF8, 0xF1),
-    line: Color32::from_rgb(0xCF, 0xC7, 0xB6),
-    edge: Color32::from_rgb(0x84, 0x7D, 0x6F),
-    good: Color32::from_rgb(0x1C, 0x70, 0x46),
-    bad: Color32::from_rgb(0xB3, 0x2D, 0x22),
-    train: Color32::from_rgb(0x2B, 0x46, 0xB8),
-    validation: Color32::from_rgb(0xC6, 0x52, 0x14),
-    machine: Color32::from_rgb(0x16, 0x7C, 0x80),
-    grid: Color32::from_rgb(0xE4, 0xDD, 0xCF),
-    crosshair: Color32::from_rgb(0x8A, 0x84, 0x77),
-    groove: Color32::from_rgb(0xE2, 0xDB, 0xCB),
-    bar: Color32::from_rgb(0x75, 0x78, 0x8A),
-};
-
-pub(super) const DARK: Palette = Palette {
-    accent: Color32::from_rgb(0x9D, 0xB1, 0xFF),
-    on_accent: Color32::from_rgb(0x10, 0x14, 0x24),
-    ink: Color32::from_rgb(0xE9, 0xE6, 0xDC),
-    faded: Color32::from_rgb(0xAB, 0xAF, 0xBD),
-    paper: Color32::from_rgb(0x08, 0x0A, 0x11),
-    background: Color32::from_rgb(0x10, 0x14, 0x1F),
-    surface: Color32::from_rgb(0x1A, 0x21, 0x31),
-    card: Color32::from_rgb(0x22, 0x2A, 0x3D),
-    raised: Color32::from_rgb(0x2A, 0x34, 0x4A),
-    control: Color32::from_rgb(0x34, 0x3F, 0x59),
-    line: Color32::from_rgb(0x3D, 0x48, 0x62),
-    edge: Color32::from_rgb(0x78, 0x83, 0x9F),
-    good: Color32::from_rgb(0x6C, 0xCB, 0x98),
-    bad: Color32::from_rgb(0xFF, 0x8F, 0x80),
-    train: Color32::from_rgb(0x8F, 0xA6, 0xFF),
-    validation: Color32::from_rgb(0xFF, 0xA4, 0x63),
-    machine: Color32::from_rgb(0x5F, 0xC9, 0xC6),
-    grid: Color32::from_rgb(0x23, 0x2A, 0x3A),
-    crosshair: Color32::from_rgb(0x86, 0x8D, 0xA4),
-    groove: Color32::from_rgb(0x2B, 0x34, 0x49),
-    bar: Color32::from_rgb(0x80, 0x89, 0xA3),
-};
-
-pub fn palette(ui: &Ui) -> Palette {
-    of(ui.visuals().dark_mode)
-}
-
-/// The colors of what is saved on white, whatever the window's theme.
-pub const fn on_white() -> Palette {
-    Palette {
-        paper: Color32::WHITE,
-        ..LIGHT
-    }
-}
-
-pub(super) const fn of(dark: bool) -> Palette {
-    if dark { DARK } else { LIGHT }
-}
-
-/// The text color, dark or light, with more contrast on this background (relative luminance as in
-/// WCAG 2.2).
-pub fn readable_on(ground: Color32) -> Color32 {
-    let [red, green, blue, _] = Rgba::from(ground).to_array();
-    let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    // At this luminance the contrast with black equals that with white.
-    if luminance > 0.179 {
-        LIGHT.ink
-    } else {
-        DARK.ink
-    }
-}
+use super::tokens::{self, Palette, tokens};
+use super::{RADIUS, RADIUS_SMALL, button, fonts, radius};
 
 /// Applies the look to the whole window, in light and dark.
 pub fn apply(ctx: &Context) {
-    ctx.set_visuals_of(Theme::Light, visuals(LIGHT, Visuals::light()));
-    ctx.set_visuals_of(Theme::Dark, visuals(DARK, Visuals::dark()));
+    ctx.set_visuals_of(Theme::Light, visuals(tokens::of(false), Visuals::light()));
+    ctx.set_visuals_of(Theme::Dark, visuals(tokens::of(true), Visuals::dark()));
+    button::install(ctx);
+    fonts::install(ctx);
+    let (text, motion) = (tokens().text, tokens().motion);
     ctx.all_styles_mut(|style| {
-        let proportional = |size| FontId::new(size, FontFamily::Proportional);
         style.text_styles = [
-            (TextStyle::Small, proportional(12.5)),
-            (TextStyle::Body, proportional(14.5)),
-            (TextStyle::Button, proportional(14.5)),
-            (TextStyle::Heading, proportional(22.0)),
+            (
+                TextStyle::Small,
+                FontId::new(text.small, FontFamily::Proportional),
+            ),
+            (
+                TextStyle::Body,
+                FontId::new(text.body, FontFamily::Proportional),
+            ),
+            (TextStyle::Button, FontId::new(text.body, fonts::medium())),
+            (
+                TextStyle::Heading,
+                FontId::new(text.title, fonts::semibold()),
+            ),
             (
                 TextStyle::Monospace,
-                FontId::new(13.5, FontFamily::Monospace),
+                FontId::new(text.monospace, FontFamily::Monospace),
             ),
         ]
         .into();
@@ -153,18 +55,24 @@ pub fn apply(ctx: &Context) {
         spacing.scroll.dormant_handle_opacity = 0.35;
         style.interaction.tooltip_delay = 0.35;
         style.interaction.selectable_labels = false;
-        style.animation_time = 0.12;
+        style.animation_time = motion.quick;
     });
 }
 
 fn visuals(p: Palette, base: Visuals) -> Visuals {
     let dark = base.dark_mode;
-    let widget = |fill, outline: Stroke, text| WidgetVisuals {
+    // `bg_fill` is for checkboxes, radio buttons and sliders, `weak_bg_fill` for buttons: a tint of
+    // whatever lies below them.
+    let tint = |strength: f32| {
+        p.accent
+            .gamma_multiply(if dark { strength } else { strength * 0.7 })
+    };
+    let widget = |fill, tint, outline: Stroke| WidgetVisuals {
         bg_fill: fill,
-        weak_bg_fill: fill,
+        weak_bg_fill: tint,
         bg_stroke: outline,
         corner_radius: radius(RADIUS_SMALL),
-        fg_stroke: Stroke::new(1.4, text),
+        fg_stroke: Stroke::new(1.4, p.ink),
         expansion: 0.0,
     };
     let outline = Stroke::new(1.0, p.line);
@@ -175,24 +83,15 @@ fn visuals(p: Palette, base: Visuals) -> Visuals {
         color: Color32::from_black_alpha(if dark { 110 } else { 38 }),
     };
     let mut visuals = base;
-    visuals.widgets.noninteractive = widget(p.card, outline, p.ink);
-    visuals.widgets.inactive = widget(p.control, Stroke::new(1.0, p.edge), p.ink);
-    visuals.widgets.hovered = widget(
-        p.control.lerp_to_gamma(p.accent, 0.12),
-        Stroke::new(1.0, p.accent),
-        p.ink,
-    );
+    let chosen = Stroke::new(1.0, p.accent);
+    visuals.widgets.noninteractive = widget(p.card, p.card, outline);
+    visuals.widgets.inactive = widget(p.control, tint(0.15), Stroke::new(1.0, p.edge));
+    let hovered = p.control.lerp_to_gamma(p.accent, 0.12);
+    visuals.widgets.hovered = widget(hovered, tint(0.26), chosen);
     // Also used for the focused widget, whose outline must stand out.
-    visuals.widgets.active = widget(
-        p.control.lerp_to_gamma(p.accent, 0.18),
-        Stroke::new(2.0, p.accent),
-        p.ink,
-    );
-    visuals.widgets.open = widget(
-        p.control.lerp_to_gamma(p.accent, 0.10),
-        Stroke::new(1.0, p.accent),
-        p.ink,
-    );
+    let pressed = p.control.lerp_to_gamma(p.accent, 0.18);
+    visuals.widgets.active = widget(pressed, tint(0.36), Stroke::new(2.0, p.accent));
+    visuals.widgets.open = widget(hovered, tint(0.26), chosen);
     visuals.selection.bg_fill = p
         .control
         .lerp_to_gamma(p.accent, if dark { 0.35 } else { 0.20 });

@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, sections: &[Section]) {
 
 fn card(ui: &mut Ui, section: &Section) {
     style::full_card(ui, |ui| {
-        ui.label(RichText::new(section.title).strong().size(15.5))
+        style::section(ui, section.title)
             .on_hover_text(format!("{}.", capitalized(&section.about)));
         let bars = table(ui, section);
         if bars {

@@ -4,11 +4,12 @@
 mod pages;
 
 use eframe::egui::{
-    Align, Button, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel,
+    Align, Button, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, Rect,
     Response, RichText, Sense, Stroke, Ui, vec2,
 };
 
 use crate::window::draw::view::DrawView;
+use crate::window::style::SemiBold as _;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
@@ -37,10 +38,16 @@ pub fn show(
         });
     CentralPanel::no_frame().frame(frame).show(ui, |ui| {
         style::scroll(ui, step, |ui| {
-            ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
-            ui.label(RichText::new(title(step)).size(27.0).strong());
-            ui.add_space(style::GAP / 2.0);
-            pages::show(ui, app, step, drawing, actions);
+            let room = ui.available_width() - 10.0;
+            let width = pages::width(step).min(room);
+            ui.horizontal_top(|ui| {
+                ui.add_space(((room - width) / 2.0).floor());
+                style::wide_column(ui, vec2(width, 0.0), |ui| {
+                    ui.label(RichText::new(title(step)).size(27.0).semibold());
+                    ui.add_space(style::GAP / 2.0);
+                    pages::show(ui, app, step, drawing, actions);
+                });
+            });
         });
     });
     keys(ui, app, step, actions);
@@ -105,9 +112,7 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (label, next) = onward(app, step);
-            let response = ui
-                .add(style::primary_button(ui, label))
-                .on_hover_text("Enter");
+            let response = ui.add(style::primary_button(label)).on_hover_text("Enter");
             if response.clicked() {
                 actions.extend(next);
             }
@@ -117,9 +122,17 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
                 ui.data_mut(|data| data.insert_temp(arrived, step));
                 response.request_focus();
             }
-            if neighbor(step, 1).is_some() {
+            if let Some(next) = neighbor(step, 1) {
+                if label == START {
+                    let about = "Choose the data and a preset first, and see what this machine has";
+                    ui.add(style::secondary_button("Set up step by step"))
+                        .on_hover_text(about)
+                        .pushes(actions, || Action::Wizard(next));
+                }
                 let skip = ui
-                    .add(style::secondary_button("Skip setup"))
+                    .add(
+                        style::quiet_button("Skip setup").min_size(vec2(0.0, style::BUTTON_HEIGHT)),
+                    )
                     .on_hover_text("Escape. Choices made so far are saved");
                 skip.pushes(actions, || Action::CloseWizard);
             } else if label != OPEN
@@ -134,18 +147,21 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     });
 }
 
+/// The first and the last page's button that trains.
+const START: &str = "Start training";
 /// The last page's button that does not train.
 const OPEN: &str = "Open Inkling";
 
 /// The main button: its name, and what it does.
 fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
-    match neighbor(step, 1) {
-        Some(next) => ("Next", vec![Action::Wizard(next)]),
-        None if app.validation_errors().is_empty() => (
-            "Start training",
+    let can_train = app.validation_errors().is_empty();
+    match (step, neighbor(step, 1)) {
+        (WizardStep::Welcome | WizardStep::Done, _) if can_train => (
+            START,
             vec![Action::CloseWizard, Action::Train(TrainAction::Start)],
         ),
-        None => (OPEN, vec![Action::CloseWizard]),
+        (_, Some(next)) => ("Next", vec![Action::Wizard(next)]),
+        (_, None) => (OPEN, vec![Action::CloseWizard]),
     }
 }
 
@@ -189,7 +205,7 @@ pub fn steps(ui: &mut Ui, step: WizardStep, actions: &mut Vec<Action>) {
             ui.horizontal(|ui| {
                 let (rect, _) = ui.allocate_exact_size(vec2(28.0, 40.0), Sense::hover());
                 icons::drop(ui.painter(), rect.center(), 34.0, palette.accent);
-                ui.label(RichText::new("Inkling").size(24.0).strong());
+                ui.label(RichText::new("Inkling").size(24.0).semibold());
             });
             ui.add_space(style::GAP * 2.0);
             let here = WizardStep::ALL
@@ -206,7 +222,7 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
     let palette = style::palette(ui);
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 30.0), Sense::hover());
-        let place = eframe::egui::Rect::from_center_size(rect.center(), vec2(18.0, 18.0));
+        let place = Rect::from_center_size(rect.center(), vec2(18.0, 18.0));
         if index < here {
             icons::tick(ui.painter(), place.shrink(2.0), palette.good);
         } else {
@@ -223,7 +239,7 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
         }
         let text = RichText::new(short(page));
         let text = if index == here {
-            text.strong().color(palette.accent)
+            text.semibold().color(palette.accent)
         } else {
             text
         };

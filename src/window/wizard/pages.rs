@@ -15,14 +15,16 @@ use crate::window::draw::view as draw;
 use crate::window::draw::view::DrawView;
 use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
+use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::style::{self, icons};
 use crate::window::train::view as run_panel;
 use crate::window::{Action, Activity, App, Pushes as _, TrainAction, WizardStep};
 
 const HAND: u64 = 7;
 
-/// The side of the last page's canvas, in points.
-const CANVAS: f32 = 250.0;
+/// The side of the canvas on the first and the last page, in points.
+const CANVAS: f32 = 330.0;
 /// The welcome page's digits: seconds until the next one is begun, and seconds that each takes.
 const NEXT_DIGIT: f64 = 0.17;
 const ONE_DIGIT: f64 = 0.6;
@@ -35,7 +37,7 @@ pub fn show(
     actions: &mut Vec<Action>,
 ) {
     match step {
-        WizardStep::Welcome => welcome(ui),
+        WizardStep::Welcome => welcome(ui, app, drawing, actions),
         WizardStep::Hardware => hardware::summary(ui, app, actions),
         WizardStep::Data => data(ui, app, actions),
         WizardStep::Settings => settings(ui, app, actions),
@@ -43,35 +45,79 @@ pub fn show(
     }
 }
 
-fn welcome(ui: &mut Ui) {
-    const STEPS: [[&str; 2]; 3] = [
-        [
-            "Train",
-            "Press Start and follow loss and accuracy while the network learns.",
-        ],
-        [
+/// The width of a page, in points.
+pub const fn width(step: WizardStep) -> f32 {
+    match step {
+        WizardStep::Welcome | WizardStep::Done => 900.0,
+        WizardStep::Hardware | WizardStep::Data | WizardStep::Settings => style::TEXT_WIDTH + 80.0,
+    }
+}
+
+fn welcome(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action>) {
+    const STEPS: [(Icon, &str, &str); 3] = [
+        (
+            Icon::Draw,
             "Draw",
             "Draw a digit with mouse, finger or pen and see it recognized, stroke by stroke.",
-        ],
-        [
+        ),
+        (
+            Icon::Train,
+            "Train",
+            "Train a network of your own, and follow loss and accuracy while it learns.",
+        ),
+        (
+            Icon::Results,
             "Understand",
             "See which digits the network confuses, and look at the images it gets wrong.",
-        ],
+        ),
     ];
-    digits(ui);
-    ui.add_space(style::GAP / 2.0);
-    ui.label("Train a small neural network on your own computer, then draw digits and watch it recognize them.");
-    ui.add_space(style::GAP);
-    for [title, body] in STEPS {
-        style::full_card(ui, |ui| {
-            ui.label(RichText::new(title).strong().size(16.0));
-            ui.weak(body);
+    beside_canvas(ui, app, drawing, actions, |ui| {
+        digits(ui);
+        ui.add_space(style::GAP);
+        for (icon, title, body) in STEPS {
+            ui.horizontal_top(|ui| {
+                let (rect, _) = ui.allocate_exact_size(vec2(40.0, 40.0), Sense::hover());
+                let accent = style::palette(ui).accent;
+                let ground = accent.gamma_multiply(0.12);
+                ui.painter().rect_filled(rect, style::RADIUS, ground);
+                icon.paint(ui.painter(), rect.shrink(9.0), accent);
+                ui.add_space(style::GAP / 2.0);
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.y = 2.0;
+                    style::semibold(ui, title);
+                    style::weak(ui, body);
+                });
+            });
+            ui.add_space(style::GAP / 2.0);
+        }
+        ui.add_space(style::GAP / 2.0);
+        style::note(
+            ui,
+            "Everything stays on this computer unless you train on another one. No internet connection is needed.",
+        );
+    });
+}
+
+/// Content with a canvas to its right, on which the starter model recognizes digits already.
+fn beside_canvas(
+    ui: &mut Ui,
+    app: &App,
+    drawing: &mut DrawView,
+    actions: &mut Vec<Action>,
+    content: impl FnOnce(&mut Ui),
+) {
+    let gap = style::GAP * 3.0;
+    let side = CANVAS.min((ui.available_width() - gap) * 0.42);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let left = ui.available_width() - side - gap;
+        style::wide_column(ui, vec2(left, 0.0), content);
+        ui.add_space(gap);
+        let height = draw::compact_height(ui, side);
+        style::wide_column(ui, vec2(side, height), |ui| {
+            draw::show_compact(ui, app, drawing, height, 0.0, actions);
         });
-    }
-    ui.add_space(style::GAP);
-    ui.label(
-        "Your data stays on this computer unless you train on another one, and no internet connection is needed. Setup takes four short pages; press Enter to move on.",
-    );
+    });
 }
 
 fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -210,43 +256,44 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action>) {
     let obstacles = app.validation_errors();
-    if obstacles.is_empty() {
-        next_run(ui, app);
-    }
-    for obstacle in &obstacles {
-        style::invalid(ui, &obstacle.message.to_string());
-    }
-    if obstacles
-        .iter()
-        .any(|obstacle| obstacle.setting == Some(Setting::Data))
-        && ui
-            .add(style::secondary_button("Choose other data"))
-            .clicked()
-    {
+    let mut chooses_data = false;
+    beside_canvas(ui, app, drawing, actions, |ui| {
+        if obstacles.is_empty() {
+            next_run(ui, app);
+        }
+        for obstacle in &obstacles {
+            style::invalid(ui, &obstacle.message.to_string());
+        }
+        let lacks_data = obstacles
+            .iter()
+            .any(|obstacle| obstacle.setting == Some(Setting::Data));
+        chooses_data = lacks_data
+            && ui
+                .add(style::secondary_button("Choose other data"))
+                .clicked();
+        ui.add_space(style::GAP);
+        let advice = if obstacles.is_empty() {
+            "Start training now, or draw a digit first."
+        } else {
+            "You can draw a digit already."
+        };
+        let starter = "Until a model of yours is trained, the included starter model recognizes your drawings.";
+        style::wrapped(ui, format!("{advice} {starter}"));
+        ui.add_space(style::GAP);
+        style::weak(
+            ui,
+            "Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.",
+        );
+    });
+    if chooses_data {
         actions.push(Action::Wizard(WizardStep::Data));
     }
-    ui.add_space(style::GAP);
-    let starter =
-        "Until a model of yours is trained, the included starter model recognizes your drawings.";
-    let advice = if obstacles.is_empty() {
-        "Start training now, or draw a digit first."
-    } else {
-        "You can draw a digit already."
-    };
-    ui.label(format!("{advice} {starter}"));
-    ui.add_space(style::GAP / 2.0);
-    let height = draw::compact_height(ui, CANVAS);
-    ui.allocate_ui(vec2(CANVAS, height), |ui| {
-        draw::show_compact(ui, app, drawing, height, 0.0, actions);
-    });
-    ui.add_space(style::GAP / 2.0);
-    ui.weak("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.");
 }
 
 /// What the next run trains on, and how.
 fn next_run(ui: &mut Ui, app: &App) {
     ui.horizontal(|ui| {
-        icons::icon(ui, icons::Icon::Done);
+        icons::icon(ui, Icon::Done);
         let preset = app
             .ctx
             .config
@@ -339,7 +386,7 @@ fn option(
         let clicked = ui.add_enabled_ui(possible, |ui| {
             let radio = ui
                 .horizontal(|ui| {
-                    let radio = ui.radio(chosen, RichText::new(title).strong().size(16.0));
+                    let radio = ui.radio(chosen, RichText::new(title).semibold().size(16.0));
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(figure));
                     radio
                 })

@@ -491,7 +491,8 @@ fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
             "Redo",
             "Eraser",
             "Clear",
-            "File",
+            "Open…",
+            "Save drawing…",
             "One digit",
             "Several digits",
         ] {

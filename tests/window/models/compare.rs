@@ -41,6 +41,7 @@ fn comparing(size: [f32; 2], count: u32) -> Staged {
     let mut harness = stage(Panel::Models, size);
     harness.state_mut().app.models.runs = Some(runs(count));
     harness.run();
+    harness.click("More");
     harness.click("Compare…");
     harness
 }
@@ -100,7 +101,7 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
         tick(&mut harness, &format!("B: {one}"));
         assert!(!harness.shows("against A"));
         harness.click("Back to the list");
-        harness.get_by_label("Compare…");
+        harness.get_by_label("More");
     }
 }
 
@@ -124,6 +125,7 @@ fn the_loss_of_every_step_is_plotted_and_a_run_without_steps_is_named() {
     .unwrap();
     harness.state_mut().app.models.runs = Some(both);
     harness.run();
+    harness.click("More");
     harness.click("Compare…");
     let one = title(&harness, 1);
     tick(&mut harness, &one);

@@ -94,7 +94,7 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
             vec![other("runs/one", Annotation::default()), long.clone()],
         );
         let buttons = |harness: &Staged, first: &str| {
-            [first, "Export…", "Results", "Compare…", "More"].map(|label| harness.rect(label))
+            [first, "Export…", "Results", "More"].map(|label| harness.rect(label))
         };
         let before = buttons(&harness, "Draw with it");
         ask(&mut harness, "Draw with it");

@@ -81,7 +81,9 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
             rect.max - vec2(percent_width, 0.0),
         );
         let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
-        style::bar(painter, track, bar.share(), bar.fill(palette), palette);
+        let share = bar.moving_share(ui);
+        let painter = ui.painter();
+        style::bar(painter, track, share, bar.fill(palette), palette);
         if let Some(deviation) = bar.visible_deviation() {
             let ends = [bar.probability - deviation, bar.probability + deviation]
                 .map(|end| track.left() + track.width() * end.clamp(0.0, 1.0));
@@ -98,8 +100,10 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
                 );
             }
         }
-        let at = pos2(rect.right(), middle);
-        painter.text(at, Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
+        if bar.is_likely() {
+            let at = pos2(rect.right(), middle);
+            painter.text(at, Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
+        }
     }
 }
 
@@ -120,8 +124,9 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, he
         let painter = ui.painter();
         let track = Rect::from_min_max(cell.min, cell.max - vec2(0.0, 16.0));
         painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
-        if bar.share() > 0.0 {
-            let top = track.bottom() - (track.height() * bar.share()).max(2.0);
+        let share = bar.moving_share(ui);
+        if share > 0.0 {
+            let top = track.bottom() - (track.height() * share).max(2.0);
             painter.rect_filled(
                 Rect::from_min_max(pos2(track.left(), top), track.max),
                 style::RADIUS_SMALL,
@@ -196,6 +201,18 @@ impl Bar<'_> {
         } else {
             0.0
         }
+    }
+
+    /// The bar's length on its way to the share, so that the eye can follow it.
+    fn moving_share(&self, ui: &Ui) -> f32 {
+        let id = ui.scope_id().with(("share", self.digit));
+        ui.ctx()
+            .animate_value_with_time(id, self.share(), style::motion().calm)
+    }
+
+    /// Whether the percentage is shown: nine of "<1 %" would say nothing.
+    fn is_likely(&self) -> bool {
+        self.probability >= 0.005
     }
 
     /// The deviation where it can be seen.

@@ -4,13 +4,14 @@
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Align, Button, Event, Key, Layout, Modifiers, Popup, RichText, Sense, Ui, vec2,
+    Align, Button, Event, Key, Layout, Modifiers, Popup, RichText, Sense, Ui, Vec2, vec2,
 };
 
 use crate::ink::Image;
 use crate::notices::verdict::Verdict;
 use crate::records::Prediction;
 use crate::window::shell::shortcuts::UNDO;
+use crate::window::style::SemiBold as _;
 use crate::window::style::image_sheet::{self, Cached};
 use crate::window::{
     Action, App, Collection, DrawAction, MyDigitsAction, Pushes as _, Screen, style,
@@ -73,7 +74,7 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let count = app.my_digits.drawings().len();
             let text = RichText::new(format!("{count} of yours"));
-            ui.add(style::small_button(text)).on_hover_text("See the drawings that you keep").pushes(actions, || Action::Show(Screen::MyDigits));
+            ui.add(style::quiet_button(text)).on_hover_text("See the drawings that you keep").pushes(actions, || Action::Show(Screen::MyDigits));
         });
     });
 }
@@ -83,7 +84,7 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
     for row in [0..5_u8, 5..10] {
         ui.horizontal(|ui| {
             for digit in row {
-                let button = Button::new(RichText::new(digit.to_string()).strong())
+                let button = Button::new(RichText::new(digit.to_string()).semibold())
                     .min_size(vec2(30.0, 30.0));
                 if ui.add_enabled(without != Some(digit), button).clicked() {
                     chosen(digit);
@@ -98,7 +99,7 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
 pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
     style::verdict_row(ui, size, |ui| {
         let digit = RichText::new(collection.digit().to_string()).size(size);
-        ui.label(digit.color(style::palette(ui).accent).strong());
+        ui.label(digit.color(style::palette(ui).accent).semibold());
         ui.vertical(|ui| {
             ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
             let task = RichText::new(format!("Draw a {}", collection.digit()));
@@ -108,9 +109,9 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>
                 reading.filter(|reading| !reading.is_digit || reading.digit != collection.digit());
             ui.label(match doubt {
                 Some(reading) if reading.is_digit => {
-                    RichText::new(format!("Looks like a {} to the model", reading.digit)).strong()
+                    RichText::new(format!("Looks like a {} to the model", reading.digit)).semibold()
                 }
-                Some(_) => RichText::new("Does not look like a digit to the model").strong(),
+                Some(_) => RichText::new("Does not look like a digit to the model").semibold(),
                 None => {
                     let (round, rounds) = (collection.round(), collection.rounds);
                     let left = collection.left();
@@ -184,7 +185,7 @@ pub fn recent(ui: &mut Ui, app: &App, shown: &mut Cached<Vec<Image>>, actions: &
     };
     style::scroll(ui, "recent drawings", |ui| {
         ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing = eframe::egui::Vec2::splat(style::GAP * 0.75);
+            ui.spacing_mut().item_spacing = Vec2::splat(style::GAP * 0.75);
             for (index, (_, prediction)) in recent.iter().enumerate() {
                 let verdict = Verdict::of(prediction);
                 let [title, detail] = [&verdict.title(), &verdict.confidence];

@@ -9,6 +9,7 @@ use eframe::egui::{
 use crate::ink::Image;
 use crate::notices::verdict::{NumberVerdict, Verdict};
 use crate::records::DigitPrediction;
+use crate::window::style::SemiBold as _;
 use crate::window::style::image_sheet::{self, Cached};
 use crate::window::{Action, App, DrawAction, Pushes as _, style};
 
@@ -177,7 +178,7 @@ pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
         } else {
             let fitting = width / (FIGURE * digits.len() as f32);
             let number = RichText::new(&verdict.text).size(size.min(fitting));
-            ui.label(number.color(palette.accent).strong());
+            ui.label(number.color(palette.accent).semibold());
         }
     });
     let sentence = if digits.is_empty() {

@@ -12,6 +12,8 @@ use super::tools::STEPS;
 use super::{DrawView, bars, ink};
 use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
+use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::{Action, App, DrawAction, Pushes as _, style};
 
 const TITLE: &str = "How Inkling sees it";
@@ -88,7 +90,7 @@ const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
 /// The button that shows the steps or folds them away.
 pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Action>) {
     let shown = app.ctx.settings.steps_shown;
-    let button = ui.add(style::toggle(ui, TITLE, shown));
+    let button = ui.add(style::toggle(TITLE, shown));
     if std::mem::take(&mut view.focus_button) {
         button.request_focus();
     }
@@ -107,17 +109,24 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
 
 /// Copies or saves the image that the model sees.
 pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.spacing_mut().item_spacing.x = style::GAP / 3.0;
+    ui.spacing_mut().item_spacing.x = 2.0;
     let there = app.draw.prediction_shown(&app.ctx).is_some();
     let copy = KeyboardShortcut::new(Modifiers::COMMAND, Key::C);
     let copy = format!(" ({})", ui.ctx().format_shortcut(&copy));
-    for (name, does, keys, action) in [
-        ("Copy", "Copy", copy.as_str(), DrawAction::CopyImage),
-        ("Save PNG…", "Save", "", DrawAction::SaveImage),
+    for (icon, name, does, keys, action) in [
+        (
+            Icon::Copy,
+            "Copy",
+            "Copy",
+            copy.as_str(),
+            DrawAction::CopyImage,
+        ),
+        (Icon::Save, "Save PNG…", "Save", "", DrawAction::SaveImage),
     ] {
         let about = format!("{does} the 28 × 28 image that the model sees{keys}");
-        let button = ui.add_enabled(there, style::small_button(name));
+        let button = ui.add_enabled(there, style::icon_button(icon));
         button
+            .accessible_name(name)
             .on_hover_text(about)
             .on_disabled_hover_text("Draw something first")
             .pushes(actions, || action);
@@ -233,7 +242,7 @@ fn row(
         ui.vertical(|ui| {
             ui.set_min_height(ROW.max(side) - ui.spacing().item_spacing.y);
             ui.spacing_mut().item_spacing.y = 0.0;
-            let name = RichText::new(name).strong();
+            let name = RichText::new(name).semibold();
             if let Some((step, mut on)) = switch {
                 let check = ui.add(Checkbox::new(&mut on, name));
                 if check.on_hover_text(about).changed() {

@@ -3,14 +3,14 @@
 use crate::settings::PEN;
 use std::sync::Arc;
 
-use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Button, Color32, Event, Key, KeyboardShortcut, Modifiers, Response, RichText, Role, Slider, Ui,
-    WidgetInfo,
+    Align, Color32, Event, Key, KeyboardShortcut, Layout, Modifiers, Response, Role, Slider, Ui,
+    WidgetInfo, vec2,
 };
 
 use crate::window::shell::shortcuts;
-use crate::window::{Action, App, DrawAction, Pushes as _, Screen, Tool, style};
+use crate::window::style::icons::Icon;
+use crate::window::{Action, App, DrawAction, Drawing, Pushes as _, Screen, Tool, style};
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
@@ -18,80 +18,108 @@ pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key
 /// Shows or folds away the steps from the drawing to the model's input.
 pub const STEPS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::I);
 const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
-/// From this width on, in points, the tools have words and a long slider.
-const ROOMY: f32 = 740.0;
-/// Below this width, the buttons are narrower.
-const TIGHT: f32 = 560.0;
+/// From this width on, in points, the tools have a long slider.
+const ROOMY: f32 = 560.0;
 
-/// Draws the tools; the compact row leaves out saving and the pen's width.
+/// Draws the tools; the compact row leaves out files and the pen's width.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
-    ui.horizontal_wrapped(|ui| {
-        let drawing = if compact { &app.draw.one } else { app.draw.drawing_shown(&app.ctx) };
-        let whole = ui.available_width();
-        if whole < TIGHT {
-            ui.spacing_mut().button_padding.x = 5.0;
-            ui.spacing_mut().item_spacing.x = 4.0;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let drawing = if compact {
+            &app.draw.one
+        } else {
+            app.draw.drawing_shown(&app.ctx)
+        };
+        let is_image = !compact && app.draw.image_shown(&app.ctx).is_some();
+        let has_ink = !drawing.strokes().is_empty();
+        undo_and_redo(ui, app, compact, drawing, actions);
+        eraser(ui, app, has_ink, actions);
+        let about = "Clear the canvas (Delete); Undo restores the drawing";
+        tool(ui, Icon::Clear, "Clear", about, has_ink || is_image)
+            .pushes(actions, || DrawAction::ClearDrawing);
+        if compact {
+            return;
         }
-        let keys = |shortcut| ui.ctx().format_shortcut(shortcut);
-        let undo = format!("Undo the last change ({})", keys(&shortcuts::UNDO));
-        let redo = format!("Redo it ({})", keys(&shortcuts::REDO));
-        tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)).pushes(actions, || DrawAction::Undo);
-        tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()).pushes(actions, || DrawAction::Redo);
-        let erasing = app.draw.tool == Tool::Eraser;
-        let about = "Take ink away instead of drawing (E); the right mouse button always does";
-        let erasable = !drawing.strokes().is_empty();
-        let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
-        eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
-        eraser.on_hover_text(about).pushes(actions, || DrawAction::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
-        let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
-        tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.draw.image_shown(&app.ctx).is_some()).pushes(actions, || DrawAction::ClearDrawing);
-        if !compact {
-            let save = format!(
-                "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
-                ui.ctx().format_shortcut(&SAVE)
-            );
-            let open = format!("Open an image or a drawing to read it ({}); or drop or paste it here", ui.ctx().format_shortcut(&OPEN));
-            let can_save = !drawing.strokes().is_empty() && app.draw.image_shown(&app.ctx).is_none();
-            MenuButton::new("File").ui(ui, |ui| {
-                tool(ui, "Open…", open, true).pushes(actions, || DrawAction::OpenInDraw);
-                tool(ui, "Save drawing…", save, can_save).pushes(actions, || DrawAction::SaveDrawing);
-            });
-            ui.add_space(8.0);
-            let label = ui.label(RichText::new("Pen"));
-            let mut width = drawing.pen;
-            ui.spacing_mut().slider_width = if whole < ROOMY { 44.0 } else { 110.0 };
-            let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
-            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen; the eraser grows with it");
-            if response.changed() {
-                actions.push(DrawAction::SetPen(width).into());
-            }
-            ui.add_space(8.0);
-            canvas_choice(ui, app, whole < ROOMY, actions);
+        style::divider(ui);
+        let open = format!(
+            "Open an image or a drawing to read it ({}); or drop or paste it here",
+            ui.ctx().format_shortcut(&OPEN)
+        );
+        tool(ui, Icon::Folder, "Open…", &open, true).pushes(actions, || DrawAction::OpenInDraw);
+        let save = format!(
+            "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
+            ui.ctx().format_shortcut(&SAVE)
+        );
+        tool(ui, Icon::Save, "Save drawing…", &save, has_ink && !is_image)
+            .pushes(actions, || DrawAction::SaveDrawing);
+        style::divider(ui);
+        let mut width = drawing.pen;
+        let is_roomy = ui.max_rect().width() >= ROOMY;
+        ui.spacing_mut().slider_width = if is_roomy { 110.0 } else { 56.0 };
+        let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
+        let response = ui
+            .add(slider)
+            .accessible_name("Pen")
+            .on_hover_text("Width of the pen; the eraser grows with it");
+        if response.changed() {
+            actions.push(DrawAction::SetPen(width).into());
         }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            canvas_choice(ui, app, actions);
+        });
     });
 }
 
-/// Draws a button, with what it does as a hint.
-fn tool(ui: &mut Ui, name: &str, hint: String, possible: bool) -> Response {
-    ui.add_enabled(possible, Button::new(name))
-        .on_hover_text(hint)
+fn undo_and_redo(
+    ui: &mut Ui,
+    app: &App,
+    compact: bool,
+    drawing: &Drawing,
+    actions: &mut Vec<Action>,
+) {
+    let keys = |shortcut| ui.ctx().format_shortcut(shortcut);
+    let undo = format!("Undo the last change ({})", keys(&shortcuts::UNDO));
+    let redo = format!("Redo it ({})", keys(&shortcuts::REDO));
+    let can_undo = drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx);
+    let can_redo = drawing.can_redo() || !compact && app.draw.can_redo_image();
+    tool(ui, Icon::Undo, "Undo", &undo, can_undo).pushes(actions, || DrawAction::Undo);
+    tool(ui, Icon::Redo, "Redo", &redo, can_redo).pushes(actions, || DrawAction::Redo);
 }
 
-/// The choice between the canvas for one digit and the one for several, in `short` or in words.
-fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>) {
+fn eraser(ui: &mut Ui, app: &App, has_ink: bool, actions: &mut Vec<Action>) {
+    let erasing = app.draw.tool == Tool::Eraser;
+    let button = style::icon_button(Icon::Eraser).selected(erasing);
+    let eraser = ui
+        .add_enabled(has_ink, button)
+        .on_disabled_hover_text("There is nothing to erase")
+        .on_hover_text("Take ink away instead of drawing (E); the right mouse button always does");
+    eraser.widget_info(|| WidgetInfo::selected(Role::Button, has_ink, erasing, "Eraser"));
+    let other = if erasing { Tool::Pen } else { Tool::Eraser };
+    eraser.pushes(actions, || DrawAction::ChooseTool(other));
+}
+
+/// Draws a tool, with what it does as a hint.
+fn tool(ui: &mut Ui, icon: Icon, name: &str, about: &str, possible: bool) -> Response {
+    ui.add_enabled(possible, style::icon_button(icon))
+        .accessible_name(name)
+        .on_hover_text(about)
+}
+
+/// The choice between the canvas for one digit and the one for several.
+fn canvas_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let keys = ui.ctx().format_shortcut(&CANVAS_CHOICE);
     ui.spacing_mut().item_spacing.x = 2.0;
     for (several, name, sign, about) in [
-        (false, "One digit", "1", "A canvas for one digit"),
         (
             true,
             "Several digits",
             "123",
             "A wide canvas for several digits, which are read from left to right",
         ),
+        (false, "One digit", "1", "A canvas for one digit"),
     ] {
         let chosen = app.ctx.settings.several_digits == several;
-        let response = ui.add(style::toggle(ui, if short { sign } else { name }, chosen));
+        let response = ui.add(style::toggle(sign, chosen).min_size(vec2(36.0, 28.0)));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, name));
         if response
             .on_hover_text(format!("{about} ({keys})"))

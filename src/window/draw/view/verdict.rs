@@ -13,6 +13,7 @@ use crate::records::Prediction;
 use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalized, milliseconds};
 use crate::window::shell::help::{self, Topic};
+use crate::window::style::SemiBold as _;
 use crate::window::style::icons;
 use crate::window::style::image_sheet::Cached;
 use crate::window::verdict::model_facts;
@@ -55,7 +56,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, siz
                 }
             };
             let title = RichText::new(title).size(size.min(fitting));
-            ui.label(title.color(palette.accent).strong());
+            ui.label(title.color(palette.accent).semibold());
             labels(ui, size, &verdict.confidence, &verdict.detail);
         }
     });
@@ -182,8 +183,9 @@ pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if flawed {
             icons::icon(ui, icons::Icon::Problem);
         }
-        let line = RichText::new(app.device_summary());
-        let response = ui.add(style::small_button(line).truncate()).on_hover_text(
+        let line = RichText::new(app.device_summary()).weak();
+        let button = style::quiet_button(line).small().truncate();
+        let response = ui.add(button.min_size(vec2(24.0, 24.0))).on_hover_text(
             "The device that recognizes drawings. Click for measurements and to choose another",
         );
         // Not a menu popup: that has no focus rings around radio buttons and justifies text.
@@ -200,7 +202,7 @@ pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.label(RichText::new("Device for recognition").strong());
+    ui.label(RichText::new("Device for recognition").semibold());
     for &choice in InferenceChoice::ALL {
         let chosen = app.ctx.settings.inference_device == choice;
         if !chosen

@@ -36,7 +36,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
             Some(Checked::Running) => {
                 ui.horizontal(|ui| {
                     ui.spinner();
-                    ui.strong("Running the self-test…");
+                    style::semibold(ui, "Running the self-test…");
                 });
                 return;
             }
@@ -112,7 +112,7 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some((report, saved)) = &app.machine.benchmark.last {
         return last(ui, report, saved.as_ref(), actions);
     }
-    ui.strong("No benchmark has been run on this machine yet.");
+    style::semibold(ui, "No benchmark has been run on this machine yet.");
     ui.weak("Run one to see how fast each network trains here. It takes less than a minute.");
 }
 
@@ -121,7 +121,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let busy = app.ctx.is_training() || app.ctx.jobs.doing(Activity::Benchmark).is_some();
     let why_not = busy.then_some(BUSY);
     ui.horizontal_wrapped(|ui| {
-        let full = style::primary_button(ui, "Run benchmark");
+        let full = style::primary_button("Run benchmark");
         style::ask(ui, full, why_not, "Takes less than a minute")
             .pushes(actions, || MachineAction::Benchmark(Effort::Full));
         let quick = style::secondary_button("Quick benchmark");
@@ -162,7 +162,7 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
 
 fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<Action>) {
     let [when, machine] = heading(report);
-    ui.strong(when);
+    style::semibold(ui, when);
     style::weak(ui, machine);
     if let Some(sentence) = disturbance(report) {
         style::caution(ui, &sentence);

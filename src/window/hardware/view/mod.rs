@@ -9,6 +9,7 @@ use crate::device::HAS_CUDA;
 use crate::hardware::{Line, lines};
 use crate::text::visible;
 use crate::window::shell::help::{self, Topic};
+use crate::window::style::SemiBold as _;
 use crate::window::{Action, App, MachineAction, Pushes as _, style};
 
 mod checks;
@@ -159,7 +160,7 @@ fn text_height(ui: &Ui, line: &Line) -> f32 {
 fn texts(line: &Line) -> [RichText; 3] {
     [
         style::hint(&line.label),
-        RichText::new(&line.value).strong(),
+        RichText::new(&line.value).semibold(),
         RichText::new(&line.meaning).weak(),
     ]
 }

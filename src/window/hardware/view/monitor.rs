@@ -9,6 +9,7 @@ use eframe::egui::{
 
 use crate::hardware::{Gpu, LoadSample};
 use crate::text::format::{memory, percent};
+use crate::window::style::SemiBold as _;
 use crate::window::{App, style};
 
 /// The strip's greatest height, in points; with many GPUs it scrolls.
@@ -41,7 +42,7 @@ const TEXT_GAP: f32 = 8.0;
 
 fn tile(ui: &mut Ui, figure: &Figure) {
     let palette = style::palette(ui);
-    let widest = style::text_size(ui, RichText::new(figure.widest).strong());
+    let widest = style::text_size(ui, RichText::new(figure.widest).semibold());
     let text = widest
         .x
         .max(style::text_size(ui, style::hint(&figure.name)).x);

@@ -63,7 +63,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                     .is_empty()
                     .then_some("Enter the name of a host"),
             };
-            let button = ui.add_enabled(why_not.is_none(), style::primary_button(ui, name));
+            let button = ui.add_enabled(why_not.is_none(), style::primary_button(name));
             let clicked = button
                 .on_disabled_hover_text(why_not.unwrap_or_default())
                 .clicked();
@@ -99,7 +99,7 @@ pub fn facts(ui: &mut Ui, machine: &OtherMachine) {
     for line in lines(&machine.hardware).into_iter().take(4) {
         ui.horizontal_wrapped(|ui| {
             ui.label(style::hint(line.label));
-            ui.strong(line.value);
+            style::semibold(ui, line.value);
         });
     }
     let passed: Vec<&str> = machine
@@ -141,7 +141,7 @@ pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         style::weak(ui, stay);
         ui.add_space(style::GAP);
         ui.horizontal(|ui| {
-            ui.add_enabled(is_loaded, style::primary_button(ui, "Send"))
+            ui.add_enabled(is_loaded, style::primary_button("Send"))
                 .pushes(actions, || answer(true));
             ui.add(style::secondary_button("Cancel")).clicked()
         })
@@ -170,7 +170,7 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
         match (&sent.failure, &sent.bundles) {
             (Some(failure), _) => _ = style::invalid(ui, &failure.to_string()),
             (None, None) => _ = ui.weak("Asking what is there…"),
-            (None, Some(bundles)) if bundles.is_empty() => _ = ui.strong("Nothing"),
+            (None, Some(bundles)) if bundles.is_empty() => _ = style::semibold(ui, "Nothing"),
             (None, Some(bundles)) => {
                 for bundle in bundles {
                     sent_row(ui, app, bundle, actions);

@@ -12,7 +12,8 @@ use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::run_config::EvaluationSplit;
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, local_time, percent};
-use crate::window::style::{self, Palette, icons};
+use crate::window::style::icons::Icon;
+use crate::window::style::{self, Palette};
 use crate::window::{App, Thumbnail};
 
 /// A card's margins, and the space between its columns, in points.
@@ -235,7 +236,7 @@ impl Card<'_> {
             let side = body.size;
             let place =
                 Rect::from_min_size(top + vec2(0.0, (row_height - side) * 0.5), vec2(side, side));
-            icons::star(&painter, place, palette.accent, true);
+            Icon::Favorite.paint(&painter, place, palette.accent);
         }
         painter.galley(top + vec2(star, 0.0), Arc::clone(&title), strong);
         top.y += title.size().y + 4.0;

@@ -15,6 +15,8 @@ use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::text::format::percent;
+use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::style::{self, table};
 use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _};
 
@@ -31,7 +33,7 @@ pub fn show(
     actions: &mut Vec<Action>,
 ) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Compare models").strong().size(17.0));
+        ui.label(RichText::new("Compare models").semibold().size(17.0));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.button("Back to the list")
                 .pushes(actions, || ModelsAction::CloseComparison);
@@ -100,7 +102,12 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     if !COMPARED_MODELS.contains(&runs.len()) {
         let (least, most) = (COMPARED_MODELS.start(), COMPARED_MODELS.end());
         let body = "Their curves and settings are shown here beside each other, and which of them is better on the same test images.";
-        return style::empty_state(ui, &format!("Choose {least} to {most} models"), body);
+        return style::empty_state(
+            ui,
+            Icon::Compare,
+            &format!("Choose {least} to {most} models"),
+            body,
+        );
     }
     measure(ui, app, actions);
     choose_baseline(ui, app, &runs, actions);
@@ -146,7 +153,7 @@ fn choose_baseline(
             .on_hover_text("The model that the others are compared with");
         for (position, (entry, _)) in runs.iter().enumerate() {
             let name = letter(position);
-            let toggle = style::toggle(ui, &name, position == app.models.comparison_baseline());
+            let toggle = style::toggle(&name, position == app.models.comparison_baseline());
             let about = format!("Compare the others with {}", entry.title);
             ui.add(toggle)
                 .accessible_name(format!("Baseline {name}"))
@@ -195,7 +202,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         let compare = ui.add_enabled(
             !app.ctx.is_training(),
-            style::primary_button(ui, "Compare accuracies"),
+            style::primary_button("Compare accuracies"),
         );
         let about = format!(
             "Have every model classify the same test images of {}",

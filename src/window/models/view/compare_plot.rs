@@ -9,6 +9,7 @@ use crate::records::{EpochRecord, RunSummary, StepPoint};
 use crate::text::format::percent;
 use crate::window::RunningMean;
 use crate::window::plots::scale::{marks, significant, static_plot, whole_marks};
+use crate::window::style::SemiBold as _;
 use crate::window::style::{self, Palette};
 
 /// The plot's height, in points.
@@ -82,7 +83,7 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
                 );
                 if let Some([x, y]) = curve.last() {
                     let text = RichText::new(format!("   {name}"))
-                        .strong()
+                        .semibold()
                         .color(palette.ink);
                     plot_ui.text(
                         Text::new(name.clone(), PlotPoint::new(*x, *y), text)

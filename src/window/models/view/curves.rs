@@ -140,7 +140,7 @@ pub fn repeats(
     let Some(repeats) = Repeats::of(runs, summary) else {
         return;
     };
-    ui.strong("Repeated with other seeds");
+    style::semibold(ui, "Repeated with other seeds");
     ui.add(Label::new(repeats.sentence()).wrap());
     plot(ui, &repeats, &entry.folder);
     ui.horizontal_wrapped(|ui| {
@@ -152,7 +152,7 @@ pub fn repeats(
                 percent(repeats.accuracy(run), 2)
             );
             if ui
-                .add(style::toggle(ui, &text, one.folder == entry.folder))
+                .add(style::toggle(&text, one.folder == entry.folder))
                 .on_hover_text("Show this one")
                 .clicked()
             {

@@ -12,7 +12,8 @@ use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
-use crate::window::style::{self, icons};
+use crate::window::style;
+use crate::window::style::icons::Icon;
 use crate::window::{Action, App, ModelsAction, Pushes as _};
 
 /// From this width on, in points, the settings stand beside the results.
@@ -144,23 +145,56 @@ fn before_deleting(
 
 /// "99.32% on MNIST, 10,000 images (95% CI 99.14% to 99.46%)".
 fn on_images(accuracy: &Accuracy) -> String {
-    let interval = accuracy.images.map_or_else(String::new, |images| {
-        let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
-        format!(" (95% CI {} to {})", percent(low, 2), percent(high, 2))
-    });
+    let interval = interval(accuracy);
+    let interval = if interval.is_empty() {
+        interval
+    } else {
+        format!(" ({interval})")
+    };
     let (value, images) = (accuracy.percent(), accuracy.measured_on());
     format!("{value} on {images}{interval}")
 }
 
+/// "95% CI 99.14% to 99.46%"; empty if it is not known on how many images it was measured.
+fn interval(accuracy: &Accuracy) -> String {
+    accuracy.images.map_or_else(String::new, |images| {
+        let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
+        format!("95% CI {} to {}", percent(low, 2), percent(high, 2))
+    })
+}
+
 fn figures(ui: &mut Ui, summary: &RunSummary) {
     let plan = &summary.plan;
+    let test = summary.test.as_ref().map(|test| test.accuracy());
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(style::GAP * 3.0, style::GAP);
+        if let Some(test) = &test {
+            style::figure(ui, "Test accuracy", &test.percent(), &interval(test));
+        }
+        style::figure(
+            ui,
+            "Parameters",
+            &grouped(plan.parameters),
+            "weights and biases",
+        );
+        // Weights are stored as 32-bit floats in every precision.
+        let size = file_size(plan.parameters * 4);
+        style::figure(ui, "Model size", &size, "in 32-bit floats");
+        if !summary.epochs.is_empty() {
+            let time = duration(summary.train_seconds);
+            let rate = grouped(summary.images_per_second.max(0.0).round() as u64);
+            style::figure(ui, "Training time", &time, &format!("{rate} images/s"));
+        }
+    });
+    ui.add_space(style::GAP / 2.0);
     style::facts(ui, "figures", |fact| {
-        let tested = summary
-            .test
-            .as_ref()
-            .map(|test| on_images(&test.accuracy()));
-        let untested = || "not evaluated; open Results to evaluate it".to_owned();
-        fact("Test accuracy", tested.unwrap_or_else(untested));
+        match &test {
+            Some(test) => fact("Test set", test.measured_on()),
+            None => fact(
+                "Test accuracy",
+                "not evaluated; open Results to evaluate it".to_owned(),
+            ),
+        }
         if let Some(record) = summary.kept() {
             // Those of a mix are from all of its sources: not the same measure as the test
             // accuracy.
@@ -169,14 +203,6 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
             let validated = format!("{accuracy} on {held_out} images held out from training");
             fact("Validation accuracy", validated);
         }
-        fact("Parameters", grouped(plan.parameters));
-        // Weights are stored as 32-bit floats in every precision.
-        fact("Model size", file_size(plan.parameters * 4));
-        if !summary.epochs.is_empty() {
-            fact("Training time", duration(summary.train_seconds));
-            let rate = grouped(summary.images_per_second.max(0.0).round() as u64);
-            fact("Throughput", format!("{rate} images/s"));
-        }
         if !summary.machine.is_empty() {
             fact("Machine", visible::label(&summary.machine));
         }
@@ -184,7 +210,7 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
 }
 
 fn settings(ui: &mut Ui, summary: &RunSummary) {
-    ui.strong("Settings");
+    style::semibold(ui, "Settings");
     let (config, plan) = (&summary.config, &summary.plan);
     style::facts(ui, "settings", |fact| {
         fact("Data", config.data.label());
@@ -264,7 +290,12 @@ fn star_button(ui: &mut Ui, starred: bool) -> Response {
     } else {
         palette.faded
     };
-    icons::star(ui.painter(), rect.shrink(4.0), color, starred);
+    let icon = if starred {
+        Icon::Favorite
+    } else {
+        Icon::FavoriteOff
+    };
+    icon.paint(ui.painter(), rect.shrink(4.0), color);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, starred, "Star"));
     response.on_hover_text(if starred {
         "Remove the star"

@@ -69,7 +69,7 @@ pub fn editor(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec
         entered |= tags_field(ui, open);
         ui.add_space(style::GAP);
         ui.horizontal(|ui| {
-            let save = ui.add_enabled(problem.is_none(), style::primary_button(ui, "Save"));
+            let save = ui.add_enabled(problem.is_none(), style::primary_button("Save"));
             let saved = save.clicked() || (entered && problem.is_none());
             if saved {
                 let tags = Annotation::tags_of(&open.tags);

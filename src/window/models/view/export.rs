@@ -20,7 +20,7 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, kind: ModelKind, actions: 
     ui.add_space(style::GAP / 2.0);
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.strong("Export");
+        style::semibold(ui, "Export");
         let is_free = app.ctx.jobs.doing(Activity::Export).is_none();
         ui.add_enabled_ui(is_free, |ui| choices(ui, kind, &view.spec, actions));
         ui.add_space(style::GAP / 2.0);
@@ -48,7 +48,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
         for &format in ExportFormat::ALL {
             let toggle = ui.add_enabled(
                 format.exists_for(kind),
-                style::toggle(ui, format.label(), spec.format == format),
+                style::toggle(format.label(), spec.format == format),
             );
             let toggle = toggle.on_hover_text(format.about()).on_disabled_hover_text(
                 "An imported ONNX network cannot be exported in this format",
@@ -154,7 +154,7 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
                 .accessible_name("Export progress");
             return;
         }
-        let save = style::primary_button(ui, "Save as…");
+        let save = style::primary_button("Save as…");
         ui.add_enabled(view.preview.is_some(), save)
             .pushes(actions, || ModelsAction::SaveExport);
         ui.add(style::secondary_button("Close"))
@@ -176,7 +176,7 @@ fn contents(ui: &mut Ui, preview: &ExportReport, format: ExportFormat) {
         (_, [_]) => format!("One file, {total}"),
         (_, files) => format!("{} files, {total}", files.len()),
     };
-    ui.strong(heading);
+    style::semibold(ui, heading);
     for file in &preview.files {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(&file.name).monospace());

@@ -189,7 +189,7 @@ fn interrupted_card(
         ui.horizontal(|ui| {
             let why_not = app.ctx.is_training().then_some(BUSY);
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
-            style::ask(ui, style::primary_button(ui, "Resume"), why_not, about)
+            style::ask(ui, style::primary_button("Resume"), why_not, about)
                 .pushes(actions, || TrainAction::ResumeInterrupted(folder()));
             if !card.epochs.is_empty() {
                 let save = style::secondary_button("Save as a model");

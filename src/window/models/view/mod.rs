@@ -12,6 +12,7 @@ use crate::records::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
 use crate::window::shell::help::{self, Topic};
 use crate::window::shell::shortcuts;
+use crate::window::style::icons::Icon;
 use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _, Screen, style};
 
 mod card;
@@ -65,8 +66,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.heading("Models");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Models);
-            ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || ModelsAction::RefreshRuns);
-            let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.doing(Activity::Import).is_none(), Button::new("Import…"));
+            ui.add(style::icon_button(Icon::Refresh)).accessible_name("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || ModelsAction::RefreshRuns);
+            let can_import = !app.ctx.is_training() && app.ctx.jobs.doing(Activity::Import).is_none();
+            let import = ui.add_enabled(can_import, style::labeled(Icon::Import, "Import…")).accessible_name("Import…");
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
             let busy = "Unavailable while training or another import is in progress";
             import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || ModelsAction::ChooseImport);
@@ -239,12 +241,16 @@ fn list(
         }
     }
     if runs.is_empty() {
-        ui.add_space(style::GAP / 2.0);
-        ui.strong("Your trained models will appear here.");
-        ui.weak("Until you have trained one, the starter model recognizes your drawings.");
-        ui.button("Train a model")
-            .pushes(actions, || Action::Show(Screen::Train));
-        ui.add_space(style::GAP);
+        style::full_card(ui, |ui| {
+            style::semibold(ui, "Your trained models will appear here.");
+            style::weak(
+                ui,
+                "Until you have trained one, the starter model recognizes your drawings.",
+            );
+            ui.add_space(style::GAP / 2.0);
+            ui.add(style::primary_button("Train a model"))
+                .pushes(actions, || Action::Show(Screen::Train));
+        });
     }
     if card::starter(ui, app, *chosen == Selected::Starter).clicked() {
         view.selected = Some(Selected::Starter);

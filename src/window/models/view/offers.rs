@@ -9,6 +9,7 @@ use super::{ModelsView, Selected, Shown, details};
 use crate::records::{Annotation, Ensemble, ModelRef};
 use crate::runs::RunEntry;
 use crate::window::shell::shortcuts;
+use crate::window::style::icons::Icon;
 use crate::window::{
     Action, App, DrawAction, ModelsAction, NOT_TRAINABLE, Pushes as _, Screen, TrainAction, style,
 };
@@ -84,12 +85,6 @@ fn usual(
         about,
         ModelsAction::ShowResults(folder()),
     ));
-    let about = "Curves, settings and accuracies of this model beside those of others, and whether one of them is better";
-    offers.push(Offer::new(
-        "Compare…",
-        about,
-        ModelsAction::OpenComparison(folder()),
-    ));
     offers
 }
 
@@ -116,6 +111,12 @@ fn further(
     };
     let ensembles = app.models.ensembles_of(summary).into_iter();
     let mut offers: Vec<Offer> = ensembles.map(with_ensemble).collect();
+    let about = "Curves, settings and accuracies of this model beside those of others, and whether one of them is better";
+    offers.push(Offer::new(
+        "Compare…",
+        about,
+        ModelsAction::OpenComparison(folder()),
+    ));
     let about = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
     let fine_tune = Offer::new("Fine-tune", about, TrainAction::TrainFurther(folder()))
         .unless(training, TRAINING)
@@ -156,7 +157,7 @@ pub fn buttons(ui: &mut Ui, offers: &[Offer], actions: &mut Vec<Action>) {
         let label = offer.label.as_str();
         let button = match index {
             0 if label == IN_USE => style::secondary_button(label).min_size(first),
-            0 => style::primary_button(ui, label).min_size(first),
+            0 => style::primary_button(label).min_size(first),
             _ => style::secondary_button(label),
         };
         offer.show(ui, button, actions);
@@ -167,8 +168,11 @@ pub fn buttons(ui: &mut Ui, offers: &[Offer], actions: &mut Vec<Action>) {
 pub fn of_run(ui: &mut Ui, shown: Shown, view: &mut ModelsView, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         buttons(ui, &usual(shown), actions);
-        MenuButton::from_button(style::secondary_button("More"))
+        let (button, _) = MenuButton::from_button(style::icon_button(Icon::More))
             .ui(ui, |ui| more(ui, shown, view, actions));
+        button
+            .accessible_name("More")
+            .on_hover_text("Curves, fine-tuning, name, note, tags, deleting and more");
     });
 }
 

@@ -11,7 +11,7 @@ use crate::problem::Message;
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
 use crate::window::shell::{help, shortcuts};
-use crate::window::style::icons;
+use crate::window::style::icons::Icon;
 use crate::window::style::image_sheet::Cached;
 use crate::window::{
     Action, Activity, App, Collection, DIGITS, MyDigitsAction, Pushes as _, Screen, style,
@@ -190,14 +190,14 @@ fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
     let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognized correctly, and type the digit \
                 that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
-    style::empty_state(ui, "No drawings yet", body);
+    style::empty_state(ui, Icon::MyDigits, "No drawings yet", body);
     ui.vertical_centered(|ui| {
         let [usual, more] = Collection::ROUNDS;
         collect(ui, true, usual, actions);
         ui.add_space(style::GAP / 2.0);
         collect(ui, false, more, actions);
         ui.add_space(style::GAP / 2.0);
-        ui.add(style::secondary_button("Go to Draw"))
+        ui.add(style::quiet_button("Go to Draw"))
             .pushes(actions, || Action::Show(Screen::Draw));
     });
 }
@@ -232,7 +232,7 @@ fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                  it loses no more than 0.2 points on those";
     let button = ui.add_enabled(
         why_not.is_none(),
-        style::primary_button(ui, "Fine-tune on mine"),
+        style::primary_button("Fine-tune on mine"),
     );
     button
         .on_hover_text(about)
@@ -249,7 +249,7 @@ fn collect(ui: &mut Ui, primary: bool, rounds: usize, actions: &mut Vec<Action>)
     };
     let name = format!("Draw each digit {times} times");
     let button = if primary {
-        style::primary_button(ui, name)
+        style::primary_button(name)
     } else {
         style::secondary_button(name)
     };
@@ -270,10 +270,10 @@ fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let message = Message::fine_tuned(&result.tuned);
         ui.horizontal_top(|ui| {
             let icon = match result.tuned.saved {
-                Some(_) => icons::Icon::Done,
-                None => icons::Icon::Note,
+                Some(_) => Icon::Done,
+                None => Icon::Note,
             };
-            icons::icon(ui, icon);
+            style::icons::icon(ui, icon);
             style::strong(ui, &message.what);
         });
         style::weak(ui, &message.remedy);

@@ -204,7 +204,7 @@ fn buttons(
 ) -> Option<Choice> {
     let mut choice = None;
     ui.horizontal(|ui| {
-        if ui.add(style::primary_button(ui, "Close")).clicked() {
+        if ui.add(style::primary_button("Close")).clicked() {
             choice = Some(Choice::Close);
         }
         for (name, index) in [("Previous", before), ("Next", after)] {

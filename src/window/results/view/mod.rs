@@ -13,6 +13,7 @@ use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
 use crate::window::shell::help::{self, Topic};
+use crate::window::style::icons::Icon;
 use crate::window::{Action, Activity, App, ModelsAction, Pushes as _, ResultsView, style};
 
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let Some(results) = &app.results.shown else {
         let body = "Finish a run, or choose a model and a test set above and press Evaluate. The accuracy, the confusion matrix and the \
                     misclassified images are shown here.";
-        style::empty_state(ui, "No results yet", body);
+        style::empty_state(ui, Icon::Results, "No results yet", body);
         return;
     };
     view.classes = results.model.classes.clone();
@@ -171,7 +172,7 @@ fn subject(app: &App, results: &ResultsView) -> String {
 }
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
-    ui.strong("Confusion matrix");
+    style::semibold(ui, "Confusion matrix");
     let classes = &view.classes;
     let text = match confusion::show(ui, evaluation, classes, &mut view.cell, side) {
         Some((truth, answer)) => {
@@ -187,13 +188,13 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
 }
 
 fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
-    ui.strong(format!("Accuracy by {}", classes.noun()));
+    style::semibold(ui, format!("Accuracy by {}", classes.noun()));
     accuracy::per_digit(ui, evaluation, classes, height);
 }
 
 fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
     ui.horizontal_wrapped(|ui| {
-        ui.strong("Misclassified images");
+        style::semibold(ui, "Misclassified images");
         let Some((truth, answer)) = view.cell else {
             ui.weak("most confident errors first");
             return;
@@ -258,7 +259,7 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
         } else {
             let busy = app.ctx.is_training();
             let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
-            let evaluate = style::primary_button(ui, "Evaluate");
+            let evaluate = style::primary_button("Evaluate");
             style::ask(ui, evaluate, busy.then_some(why_not), "")
                 .pushes(actions, || ModelsAction::Evaluate { model, data: set });
             if busy {

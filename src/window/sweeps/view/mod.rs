@@ -13,6 +13,8 @@ use crate::sweep::SweepEntry;
 use crate::text::format::percent;
 use crate::text::visible;
 use crate::window::shell::help::{self, Topic};
+use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::{
     Action, App, ModelsAction, Pushes as _, SweepAction, SweepPhase, SweepView, style,
 };
@@ -96,13 +98,13 @@ fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
                 .pushes(actions, || SweepAction::SaveTable);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let title = RichText::new(sweep.definition.base.title()).size(17.0);
-                ui.add(Label::new(title.strong()).truncate());
+                ui.add(Label::new(title.semibold()).truncate());
             });
         });
     });
     ui.horizontal_wrapped(|ui| {
         buttons(ui, app, sweep, actions);
-        ui.strong(sweep.state());
+        style::semibold(ui, sweep.state());
         ui.label(sweep.figures().join(", "));
     });
     ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0))
@@ -148,14 +150,14 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let accuracy = trial.accuracy().map(|accuracy| percent(accuracy, 2));
             let accuracy = accuracy.map(|accuracy| format!(": {accuracy} validation accuracy"));
             let which = which.unwrap_or_else(|| "Best".to_owned());
-            ui.strong(which + &accuracy.unwrap_or_default());
+            style::semibold(ui, which + &accuracy.unwrap_or_default());
             ui.label(format!("with {}", sweep.values(trial)));
         }
     });
     ui.horizontal_wrapped(|ui| {
         let text = "Use these settings";
         let button = match sweep.phase {
-            SweepPhase::Complete => style::primary_button(ui, text),
+            SweepPhase::Complete => style::primary_button(text),
             _ => style::secondary_button(text),
         };
         let used = ui.add_enabled(shown.is_some(), button);
@@ -166,7 +168,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let data = sweep.definition.base.data.tested().label();
             let named = |accuracy| format!("Test accuracy on {data}: {}", percent(accuracy, 2));
             let accuracy = tested.test_accuracy.map(named);
-            ui.strong(accuracy.unwrap_or_else(|| "The data has no test images".to_owned()));
+            style::semibold(ui, accuracy.unwrap_or_else(|| "The data has no test images".to_owned()));
             ui.label(format!("with the settings of trial {trial}"));
             ui.link("Show the model")
                 .on_hover_text(visible::path(&tested.run))
@@ -202,7 +204,7 @@ fn trials(ui: &mut Ui, sweep: &SweepView, view: &mut SweepScreen, actions: &mut 
     let SweepScreen { part, order } = view;
     if sweep.trials.is_empty() {
         let body = "Each trial will be a line here, and a point in the plots.";
-        return style::empty_state(ui, "The first trials are being started", body);
+        return style::empty_state(ui, Icon::Sweep, "The first trials are being started", body);
     }
     let size = ui.available_size();
     if size.x >= ALL_AT_ONCE.x && size.y >= ALL_AT_ONCE.y {

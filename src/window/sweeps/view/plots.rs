@@ -83,7 +83,7 @@ pub fn importance(ui: &mut Ui, sweep: &SweepView) {
     let about = "How much the best quarter of the trials differs from all trials in each setting (PED-ANOVA, Watanabe et al. 2023). \
                  Settings are looked at one by one: what two do only together is not seen";
     ui.horizontal_wrapped(|ui| {
-        ui.strong("Importance of each setting").on_hover_text(about);
+        style::semibold(ui, "Importance of each setting").on_hover_text(about);
         ui.label(
             RichText::new("by the best quarter of the trials")
                 .weak()

@@ -173,7 +173,7 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
     let why_not = app.ctx.why_not_sweep();
     let enabled = why_not.is_none() && problems.is_empty();
     let keys = ui.ctx().format_shortcut(&shortcuts::START);
-    ui.add_enabled(enabled, style::primary_button(ui, "Start the sweep"))
+    ui.add_enabled(enabled, style::primary_button("Start the sweep"))
         .on_hover_text(keys)
         .pushes(actions, || SweepAction::Start);
     if let Some(reason) = why_not {
@@ -183,7 +183,7 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
 
 /// The button that resumes a sweep.
 pub fn resume(ui: &mut Ui, why_not: Option<&str>) -> Response {
-    let button = style::primary_button(ui, "Resume");
+    let button = style::primary_button("Resume");
     style::ask(
         ui,
         button,
@@ -248,7 +248,7 @@ fn numbers(ui: &mut Ui, row: &mut SettingRow) {
         (false, "Range", "Any value in between may be tried"),
         (true, "Values", "Only these values are tried"),
     ] {
-        let toggle = style::toggle(ui, text, row.listed == listed);
+        let toggle = style::toggle(text, row.listed == listed);
         let toggle = style::ask(ui, toggle, None, about);
         if toggle.accessible_name(format!("{label}: {text}")).clicked() {
             row.listed = listed;

@@ -66,7 +66,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let half = vec2((width - ui.spacing().item_spacing.x) / 2.0, 36.0);
         let (pause, action) = match run.phase {
-            Phase::Paused => (style::primary_button(ui, "Resume"), TrainAction::Resume),
+            Phase::Paused => (style::primary_button("Resume"), TrainAction::Resume),
             _ => (style::secondary_button("Pause"), TrainAction::Pause),
         };
         let can_pause = matches!(run.phase, Phase::Training | Phase::Paused);
@@ -83,7 +83,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
     let whole = vec2(ui.available_width(), 36.0);
     let half = vec2((whole.x - ui.spacing().item_spacing.x) / 2.0, whole.y);
-    let elsewhere = style::primary_button(ui, "Save in another folder…");
+    let elsewhere = style::primary_button("Save in another folder…");
     ui.add(elsewhere.min_size(whole))
         .pushes(actions, || TrainAction::ChooseRunFolder);
     ui.horizontal(|ui| {
@@ -111,7 +111,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     // The keys go with the primary button; the order stays, so that none moves under the pointer.
     let button = |ui: &mut Ui, enabled, primary, name: String| {
         let button = if primary {
-            style::primary_button(ui, name)
+            style::primary_button(name)
         } else {
             style::secondary_button(name)
         };
@@ -148,7 +148,7 @@ fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
 }
 
 fn state(ui: &mut Ui, app: &App, run: &RunView) {
-    ui.strong(run.state());
+    style::semibold(ui, run.state());
     if run.is_active() {
         ui.add(style::progress_bar(ui, run.fraction()).desired_height(10.0))
             .accessible_name("Run progress");
@@ -217,7 +217,7 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let label = resume_label(last.position);
                 let button = match app.train.run_to_resume() {
-                    Some(_) => style::primary_button(ui, label),
+                    Some(_) => style::primary_button(label),
                     None => style::secondary_button(label),
                 };
                 style::ask(ui, button, None, ABOUT)

@@ -37,14 +37,22 @@ enum Shown {
 const BARS: f32 = 54.0;
 /// Lines of small type for what the network says of an image.
 const LINES: f32 = 3.0;
+/// The smallest and largest side of an image, in points.
+const CELL: std::ops::RangeInclusive<f32> = 14.0..=36.0;
 
-/// The height of the panel at this width, in points.
-pub fn height(ui: &Ui, width: f32) -> f32 {
-    let spacing = ui.spacing();
-    spacing.interact_size.y + 3.0 * spacing.item_spacing.y + square(width) + LINES * line(ui)
+/// The least height of the panel, in points.
+pub fn least_height(ui: &Ui) -> f32 {
+    beside_images(ui) + 10.0 * CELL.start()
 }
 
-pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
+/// The height of what is above and below the images, in points.
+fn beside_images(ui: &Ui) -> f32 {
+    let spacing = ui.spacing();
+    spacing.interact_size.y + 3.0 * spacing.item_spacing.y + LINES * line(ui)
+}
+
+/// Draws the panel in this height, in points.
+pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
     let learning = app.train.learning();
     let initialized = app
         .train
@@ -64,7 +72,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         .into_iter()
         .chain(start)
         {
-            if ui.add(style::toggle(ui, name, view.shown == shown)).on_hover_text(about).clicked() {
+            if ui.add(style::toggle(name, view.shown == shown)).on_hover_text(about).clicked() {
                 view.shown = shown;
             }
         }
@@ -74,7 +82,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         }
     });
     let width = ui.available_width();
-    let side = square(width);
+    let room = (width - BARS).min(height - beside_images(ui));
+    let side = (room / 10.0).floor().clamp(*CELL.start(), *CELL.end()) * 10.0;
     let words = match (learning, view.shown) {
         (_, Shown::Start) => {
             let Some((run, report)) = initialized else {
@@ -108,11 +117,6 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     };
     // The same space whatever is said, so that nothing moves.
     ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| style::note(ui, words));
-}
-
-/// The side of the ten by ten images.
-fn square(width: f32) -> f32 {
-    ((width - BARS) / 10.0).floor().clamp(12.0, 36.0) * 10.0
 }
 
 fn line(ui: &Ui) -> f32 {

@@ -32,7 +32,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         } else {
             "Training data"
         };
-        help::beside(ui, Topic::Settings, |ui| style::section(ui, title));
+        help::beside(ui, Topic::Settings, |ui| {
+            style::section(ui, title);
+        });
         settings(ui, app, actions);
         controls::queue(ui, app, actions);
     });

@@ -2,14 +2,15 @@
 //! this machine.
 
 use eframe::egui::{
-    Align2, FontId, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2,
-    vec2,
+    Align2, FontId, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::descriptions;
 use crate::notices::harder_data_note;
 use crate::run_config::{Preset, RunConfig};
 use crate::text::format::{count, memory};
+use crate::window::style::icons::Icon;
 use crate::window::{Action, App, Pushes as _, TrainAction, expected_accuracy, style};
 
 /// The height of a card, and the distance between two, in points.
@@ -42,22 +43,24 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let size = vec2(ui.available_width(), HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let palette = style::palette(ui);
-    let (tint, width, edge) = match (chosen, response.hovered()) {
-        (true, _) => (0.14, 1.5, palette.accent),
-        (false, true) => (0.07, 1.0, palette.accent),
-        (false, false) => (0.0, 1.0, palette.edge),
+    let (tint, width) = match (chosen, response.hovered()) {
+        (true, _) => (0.2, 1.5),
+        (false, true) => (0.14, 0.0),
+        (false, false) => (0.07, 0.0),
     };
-    let fill = palette.control.lerp_to_gamma(palette.accent, tint);
-    let stroke = Stroke::new(width, edge);
+    let fill = palette.accent.gamma_multiply(tint);
+    let stroke = Stroke::new(width, palette.accent);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     painter.rect(rect, style::RADIUS_SMALL, fill, stroke, StrokeKind::Inside);
     let faded = if ui.is_enabled() { 1.0 } else { 0.5 };
     let [ink, weak] = [palette.ink, palette.faded].map(|color| color.gamma_multiply(faded));
     let small = TextStyle::Small.resolve(ui.style());
-    let (left, right) = (rect.left() + 10.0, rect.right() - 10.0);
+    let (left, right) = (rect.left() + 42.0, rect.right() - 10.0);
     let (first, second) = (rect.top() + HEIGHT * 0.32, rect.top() + HEIGHT * 0.72);
     let (name, color) = (preset.label(), if chosen { palette.accent } else { ink });
-    let font = FontId::proportional(15.0);
+    let place = Rect::from_center_size(pos2(rect.left() + 22.0, rect.center().y), vec2(20.0, 20.0));
+    icon(preset).paint(&painter, place, if chosen { palette.accent } else { weak });
+    let font = FontId::new(14.0, style::fonts::medium());
     painter.text(pos2(left, first), Align2::LEFT_CENTER, name, font, color);
     let at = pos2(right, first);
     painter.text(at, Align2::RIGHT_CENTER, &accuracy, small.clone(), ink);
@@ -82,6 +85,16 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
         "{} {about}",
         descriptions::preset(preset, &app.ctx.config.data)
     ))
+}
+
+const fn icon(preset: Preset) -> Icon {
+    match preset {
+        Preset::QuickLook => Icon::QuickLook,
+        Preset::OneEpoch => Icon::OneEpoch,
+        Preset::Balanced => Icon::Balanced,
+        Preset::Best => Icon::Best,
+        Preset::Compact => Icon::Compact,
+    }
 }
 
 fn needs(ui: &mut Ui, app: &App) {

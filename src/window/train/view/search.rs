@@ -16,6 +16,7 @@ use crate::text::format::{
     capitalized, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
 use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
+use crate::window::style::SemiBold as _;
 use crate::window::style::{self, NamedBar};
 use crate::window::{Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchState};
 
@@ -170,7 +171,7 @@ fn close(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
 fn rate_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
     let suggested = view.suggested();
     let text = suggested.map_or_else(|| "Use".to_owned(), |rate| format!("Use {}", plain(rate)));
-    let button = style::primary_button(ui, text).min_size(vec2(120.0, 34.0));
+    let button = style::primary_button(text).min_size(vec2(120.0, 34.0));
     let used = ui.add_enabled(suggested.is_some(), button);
     let about = "Puts it into the field “Learning rate”";
     if used.on_hover_text(about).clicked() {
@@ -188,13 +189,13 @@ fn batch_size_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
         let cancel = ui.add(style::secondary_button("Cancel").min_size(wide));
         cancel.pushes(actions, || SearchAction::Cancel);
     } else if let Some(row) = found {
-        let button = style::primary_button(ui, format!("Use {}", row.batch_size)).min_size(wide);
+        let button = style::primary_button(format!("Use {}", row.batch_size)).min_size(wide);
         let about = "Puts the batch size and its learning rate into their fields";
         style::ask(ui, button, None, about).pushes(actions, || SearchAction::UseBatchSize(*row));
         let again = ui.add_enabled(can_start, style::secondary_button("Search again"));
         again.pushes(actions, || SearchAction::Start);
     } else {
-        let button = style::primary_button(ui, "Start search").min_size(wide);
+        let button = style::primary_button("Start search").min_size(wide);
         let start = ui.add_enabled(can_start, button);
         style::focus_first(ui, &start);
         start.pushes(actions, || SearchAction::Start);
@@ -253,7 +254,7 @@ fn plot(ui: &mut Ui, view: &Search, height: f32) {
                 let color = palette.validation;
                 plot.vline(VLine::new("suggestion", x).color(color).width(1.5));
                 Series("suggestion", &suggestion, color).diamonds(plot, 6.0);
-                let name = RichText::new(plain(rate)).strong().color(color);
+                let name = RichText::new(plain(rate)).semibold().color(color);
                 let at = PlotPoint::new(x, top * 0.94);
                 plot.text(Text::new("suggestion", at, name).anchor(Align2::LEFT_CENTER));
             }

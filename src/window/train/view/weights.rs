@@ -10,6 +10,7 @@ use eframe::egui::{
 
 use crate::records::{Components, InitializationReport, JobId, WeightImages};
 use crate::window::Learning;
+use crate::window::style::SemiBold as _;
 use crate::window::style::{self, Palette};
 
 /// The widgets' name in the accessibility tree.
@@ -161,7 +162,7 @@ pub fn start(
 }
 
 fn title(ui: &mut Ui, title: &str) {
-    ui.add(Label::new(RichText::new(title).small().strong()).truncate());
+    ui.add(Label::new(RichText::new(title).small().semibold()).truncate());
 }
 
 /// A bar for the share of each component.
