@@ -129,6 +129,8 @@ impl Inkling {
     /// report, requests to open files or to close, and asks the system for what the app wants. Runs
     /// before each frame, and without one where the window is minimized or covered.
     pub fn update(&mut self, ctx: &Context) {
+        #[cfg(debug_assertions)]
+        style::reload(ctx);
         self.app.ctx.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
         while let Some(files) = self
             .open_requests

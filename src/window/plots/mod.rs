@@ -252,8 +252,9 @@ pub fn headline(
         let size = vec2(width, style::HEADLINE_HEIGHT);
         style::column(ui, size, |ui| {
             ui.set_min_size(size);
-            let value = RichText::new(&headline.value).size(style::HEADLINE);
+            let value = RichText::new(counted(ui, run, &headline)).size(style::HEADLINE);
             ui.add(Label::new(value.semibold()).extend())
+                .accessible_name(&headline.value)
                 .on_hover_text(headline.about);
         });
         let rest = vec2(ui.available_width(), size.y);
@@ -264,6 +265,23 @@ pub fn headline(
     });
     if let Some(note) = headline.note {
         style::note(ui, note);
+    }
+}
+
+/// The headline's figure; when the run ends, it counts up to it.
+fn counted(ui: &Ui, run: &RunView, headline: &Headline) -> String {
+    let id = ui.scope_id().with(("headline", run.id));
+    let seconds = if run.summary().is_some() {
+        style::motion().celebration
+    } else {
+        0.0
+    };
+    let target = headline.fraction as f32;
+    let shown = ui.ctx().animate_value_with_time(id, target, seconds);
+    if shown >= target {
+        headline.value.clone()
+    } else {
+        percent(shown.into(), 2)
     }
 }
 

@@ -25,6 +25,8 @@ pub use self::button::{
 };
 pub use self::fonts::SemiBold;
 pub use self::palette::apply;
+#[cfg(debug_assertions)]
+pub(super) use self::tokens::reload;
 pub use self::tokens::{Palette, motion, on_white, palette, readable_on};
 
 /// The basic distance of the layout, in points.

@@ -43,6 +43,8 @@ pub struct Motion {
     pub quick: f32,
     /// What moves by itself.
     pub calm: f32,
+    /// The moment when a run ends.
+    pub celebration: f32,
 }
 
 /// The colors of one theme; `assets/style.toml` says what each is for.
@@ -136,10 +138,12 @@ pub fn readable_on(ground: Color32) -> Color32 {
 /// Reads `assets/style.toml` again whenever it changes, so that the look can be worked on while the
 /// program runs. A file with a mistake changes nothing but the log.
 #[cfg(debug_assertions)]
-pub(in crate::window) fn reload(ctx: &eframe::egui::Context) {
+pub(in crate::window) fn reload(ctx: &egui::Context) {
     use std::path::Path;
     use std::sync::Mutex;
     use std::time::SystemTime;
+
+    use crate::system::files::read_limited;
 
     static READ: Mutex<Option<SystemTime>> = Mutex::new(None);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/style.toml");
@@ -151,12 +155,12 @@ pub(in crate::window) fn reload(ctx: &eframe::egui::Context) {
         return;
     }
     *read = Some(changed);
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    match toml::from_str(&text) {
+    let bytes = read_limited(&path, 100_000).unwrap_or_default();
+    match toml::from_slice(&bytes) {
         Ok(tokens) => {
             *TOKENS.write().unwrap_or_else(PoisonError::into_inner) = tokens;
             super::apply(ctx);
         }
-        Err(error) => tracing::warn!("assets/style.toml: {error}"),
+        Err(error) => tracing::warn!(%error, "assets/style.toml has a mistake"),
     }
 }

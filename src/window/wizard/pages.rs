@@ -399,9 +399,7 @@ fn option(
         let height = std::mem::take(&mut ui.spacing_mut().interact_size.y);
         ui.horizontal_top(|ui| {
             // Aligned with the title, which follows the radio button.
-            ui.add_space(
-                ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x,
-            );
+            ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing + 1.0);
             ui.vertical(|ui| {
                 style::weak(ui, body);
                 ui.spacing_mut().interact_size.y = height;

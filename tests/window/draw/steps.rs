@@ -1,6 +1,6 @@
 //! "How Inkling sees it": the steps beside the canvas and their switches.
 
-use eframe::egui::{Key, Modifiers, vec2};
+use eframe::egui::{Event, Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable;
 use inkling::ink::{Image, StageImage, Step, rasterize};
 use inkling::window::{Action, Screen, WindowRequest};
@@ -139,7 +139,7 @@ fn the_model_s_input_is_copied_as_an_image() {
             .what
             .contains("copied")
     );
-    harness.input_mut().events.push(eframe::egui::Event::Copy);
+    harness.input_mut().events.push(Event::Copy);
     harness.run();
     assert_eq!(
         harness.state_mut().app.shell.take_window_request(),

@@ -1,6 +1,6 @@
 //! The plots as a person meets them, and the accuracy above them.
 
-use eframe::egui::Key;
+use eframe::egui::{Key, vec2};
 use egui_kittest::kittest::Queryable;
 use inkling::records::ModelRef;
 use inkling::window::{Action, Screen};
@@ -249,7 +249,7 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
 fn the_accuracy_and_the_buttons_fit_a_small_window() {
     // What the plots have beside the run panel in a window of 900 x 600.
     let mut harness = finished();
-    harness.set_size(eframe::egui::vec2(548.0, 480.0));
+    harness.set_size(vec2(548.0, 480.0));
     harness.run();
     for label in [
         "Test accuracy on Built-in digits, 100 images",

@@ -210,7 +210,7 @@ impl Bar<'_> {
             .animate_value_with_time(id, self.share(), style::motion().calm)
     }
 
-    /// Whether the percentage is shown: nine of "<1 %" would say nothing.
+    /// Whether the percentage is shown: nine of "<1%" would say nothing.
     fn is_likely(&self) -> bool {
         self.probability >= 0.005
     }

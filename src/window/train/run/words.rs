@@ -7,12 +7,14 @@ use crate::records::RunSummary;
 use crate::text::format::{count, duration, grouped, local_time, percent, remaining};
 
 /// The accuracy that says most about a run at present.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// Which accuracy it is: "Validation accuracy".
     pub name: &'static str,
     /// Its value in percent: "98.92%".
     pub value: String,
+    /// The same from 0 to 1.
+    pub fraction: f64,
     /// What it was measured on or when: "after epoch 2", "on MNIST, 10,000 images".
     pub measured: String,
     pub about: &'static str,
@@ -31,6 +33,7 @@ impl RunView {
             return Some(Headline {
                 name: accuracy.name(),
                 value: accuracy.percent(),
+                fraction: accuracy.value,
                 measured: format!("on {}", accuracy.measured_on()),
                 about: if self.config.data.sources().len() > 1 {
                     "Share of the test images classified correctly. They come from the first data set alone, validation images from every one: \
@@ -46,6 +49,7 @@ impl RunView {
             return Some(Headline {
                 name: "Validation accuracy",
                 value: percent(f64::from(record.validation_accuracy), 2),
+                fraction: record.validation_accuracy.into(),
                 measured: format!("after epoch {}", record.epoch),
                 about: "Share of the validation images classified correctly. They are held back from training and measured after each epoch.",
                 note,
@@ -54,6 +58,7 @@ impl RunView {
         training.map(|accuracy| Headline {
             name: "Training accuracy",
             value: percent(accuracy, 2),
+            fraction: accuracy,
             measured: "so far".to_owned(),
             about: "Share of the latest training images classified correctly. Validation accuracy follows after the first epoch.",
             note,
