@@ -556,13 +556,22 @@ pub fn bar(painter: &Painter, track: Rect, share: f32, color: Color32, palette: 
     }
 }
 
-/// A key figure: its name, its value in large type, and a short explanation.
+/// A key figure: its name, its value in large type, and a short explanation. In a row that wraps it
+/// stays whole.
 pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
-    ui.vertical(|ui| {
+    let lines = [
+        RichText::new(name).weak(),
+        RichText::new(value).size(26.0).semibold(),
+        hint(about),
+    ];
+    let sizes = lines.clone().map(|line| text_size(ui, line));
+    let width = sizes.iter().map(|size| size.x).fold(0.0, f32::max).ceil();
+    let height = sizes.iter().map(|size| size.y + 1.0).sum();
+    let shown = column(ui, vec2(width, height), |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
-        ui.weak(name);
-        ui.label(RichText::new(value).size(28.0).semibold());
-        ui.label(hint(about));
-    })
-    .response
+        for line in lines {
+            ui.add(Label::new(line).extend());
+        }
+    });
+    shown.response
 }

@@ -109,8 +109,7 @@ fn beside_canvas(
     let gap = style::GAP * 3.0;
     let side = CANVAS.min((ui.available_width() - gap) * 0.42);
     ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        let left = ui.available_width() - side - gap;
+        let left = ui.available_width() - side - gap - ui.spacing().item_spacing.x;
         style::wide_column(ui, vec2(left, 0.0), content);
         ui.add_space(gap);
         let height = draw::compact_height(ui, side);
