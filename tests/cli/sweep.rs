@@ -93,7 +93,7 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
     let arguments = command.strip_prefix("inkling").unwrap();
     let run = succeed(&home, &format!("{arguments} --json"));
     let accuracy = last_object(&run)["validation_accuracy"].as_f64().unwrap();
-    assert_eq!(format!("{:.2}", accuracy * 100.0), best[1], "{command}");
+    assert_eq!(format!("{:.2}%", accuracy * 100.0), best[1], "{command}");
 }
 
 #[test]
