@@ -43,7 +43,7 @@ def megabytes(pid, field="VmRSS"):
 
 def answers(program, count):
     """Milliseconds from the end of a click on the tab that is not chosen until it looks chosen, `count` times."""
-    boxes = [program.find(name, role="toggle button").box for name in ("Draw", "Train")]
+    boxes = [program.find(name, role="page tab").box for name in ("Draw", "Train")]
     spots = [(int(x + 6), int(y + height / 2 - 3), int(width) - 12, 6) for x, y, width, height in boxes]
     times = []
     for index in range(count):
