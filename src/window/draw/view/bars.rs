@@ -203,11 +203,13 @@ impl Bar<'_> {
         }
     }
 
-    /// The bar's length on its way to the share, so that the eye can follow it.
+    /// The bar's length on its way to the share, so that the eye can follow it. While nobody moves
+    /// the pointer, as beside a run in progress, its frames would only take time from training.
     fn moving_share(&self, ui: &Ui) -> f32 {
         let id = ui.scope_id().with(("share", self.digit));
-        ui.ctx()
-            .animate_value_with_time(id, self.share(), style::motion().calm)
+        let is_used = ui.input(|input| input.pointer.time_since_last_movement() < 1.0);
+        let seconds = if is_used { style::motion().calm } else { 0.0 };
+        ui.ctx().animate_value_with_time(id, self.share(), seconds)
     }
 
     /// Whether the percentage is shown: nine of "<1%" would say nothing.
