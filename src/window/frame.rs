@@ -34,6 +34,10 @@ const TITLE: &str = "Inkling";
 /// What a window's frame and the system's bars take of the screen at least, in points.
 const AROUND_WINDOW: Vec2 = vec2(16.0, 64.0);
 
+/// From this width on, in points, text of the usual size is too small for a screen's distance.
+const LARGE_SCREEN: f32 = 3200.0;
+const ZOOM_ON_LARGE_SCREEN: f32 = 1.5;
+
 /// How long a frame of a moving pen may wait for the engine, so that the verdict is painted
 /// together with the stroke and not a frame later.
 const VERDICT_WAIT: Duration = Duration::from_millis(8);
@@ -215,7 +219,8 @@ impl Inkling {
     }
 
     /// Maximizes a window that is too large for its screen, which is only known once there is a
-    /// window: buttons would be below the edge.
+    /// window: buttons would be below the edge. On the first start on a large screen whose system
+    /// does not scale, everything is enlarged.
     fn fit_to_screen(&mut self, ctx: &Context) {
         let Some(screen) = ctx
             .input(|input| input.viewport().monitor_size)
@@ -224,6 +229,14 @@ impl Inkling {
             return;
         };
         self.fitted = true;
+        let is_first_start = self.app.ctx.settings.window.is_none();
+        if is_first_start && ctx.zoom_factor() == 1.0 && screen.x >= LARGE_SCREEN {
+            ctx.set_zoom_factor(ZOOM_ON_LARGE_SCREEN);
+            // The zoom is in use from the next frame on.
+            let size = ctx.content_rect().size() * ZOOM_ON_LARGE_SCREEN;
+            ctx.send_viewport_cmd(ViewportCommand::InnerSize(size));
+            return;
+        }
         if (ctx.content_rect().size() + AROUND_WINDOW).max(screen) != screen {
             ctx.send_viewport_cmd(ViewportCommand::Maximized(true));
         }

@@ -230,6 +230,17 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
 }
 
 #[test]
+fn the_first_start_on_a_large_screen_enlarges_everything() {
+    for (width, zoom) in [(1920.0, 1.0), (3840.0, 1.5)] {
+        let (mut window, _engine) = usual();
+        let screen = window.input_mut().viewports.entry(ViewportId::ROOT);
+        screen.or_default().monitor_size = Some([width, 2160.0].into());
+        window.run_steps(3);
+        assert_eq!(window.ctx.zoom_factor(), zoom, "{width} points wide");
+    }
+}
+
+#[test]
 fn a_window_that_does_not_fit_its_screen_is_maximized() {
     for (screen, fits) in [
         ([1280.0, 800.0], false),
