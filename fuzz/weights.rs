@@ -4,7 +4,7 @@ use inkling::import::{Weights, identify};
 
 /// Reads all its tensors, and looks for the network they are of.
 pub fn read(bytes: &[u8]) {
-    let Ok(mut weights) = Weights::open(bytes) else {
+    let Ok(weights) = Weights::open(bytes) else {
         return;
     };
     for tensor in weights.tensors() {

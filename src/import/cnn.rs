@@ -6,15 +6,6 @@ use super::NamedTensor;
 use super::identify::{CLASSES, natural_order};
 use crate::run_config::{CnnLayer, CnnLayers, ModelKind, Network};
 
-/// What the shape of a convolution's weights does not say of it.
-#[derive(Clone, Copy)]
-struct Convolution {
-    /// Pixels of zeros at each edge.
-    padding: u8,
-    /// Whether 2x2 max pooling follows.
-    is_pooled: bool,
-}
-
 /// The shapes of a plain CNN's weights, in the order of its layers.
 struct Shapes {
     /// Filters, and the pixels along a side of the kernel.
@@ -64,68 +55,44 @@ impl Shapes {
 
     /// Every way to pad and pool, the most usual first: all convolutions alike.
     fn fitting_layers(&self) -> Vec<CnnLayers> {
-        let mut ways = vec![Vec::new()];
-        for &(_, kernel) in &self.convolutions {
-            let paddings = if kernel > 1 && kernel % 2 == 1 {
-                vec![0, kernel / 2]
-            } else {
-                vec![0]
-            };
-            let next = paddings.iter().flat_map(|&padding| {
-                [true, false].map(|is_pooled| Convolution { padding, is_pooled })
-            });
-            let next: Vec<_> = next.collect();
-            let further = |way: Vec<Convolution>| {
-                next.iter()
-                    .map(|&next| [way.as_slice(), &[next]].concat())
-                    .collect::<Vec<_>>()
-            };
-            ways = ways
-                .into_iter()
-                .flat_map(further)
-                .filter(|way| self.layers(way, false).is_some())
-                .collect();
+        // The layers, how much convolutions differ from those before them, and whether the last one
+        // is padded and pooled.
+        let mut ways = vec![(Vec::new(), 0, None)];
+        for &(filters, kernel) in &self.convolutions {
+            let half = (kernel > 1 && kernel % 2 == 1).then_some(kernel / 2);
+            let mut longer = Vec::new();
+            for (layers, changes, last) in &ways {
+                for padding in [Some(0), half].into_iter().flatten() {
+                    for is_pooled in [true, false] {
+                        let mut layers: Vec<CnnLayer> = layers.clone();
+                        layers.push(CnnLayer::Convolution {
+                            filters,
+                            kernel,
+                            padding,
+                        });
+                        layers.extend(is_pooled.then_some(CnnLayer::MaxPooling));
+                        let now = (padding > 0, is_pooled);
+                        let before: (bool, bool) = last.unwrap_or(now);
+                        let changes = changes
+                            + 2 * usize::from(now.0 != before.0)
+                            + usize::from(now.1 != before.1);
+                        if CnnLayers::new(&layers).is_ok() {
+                            longer.push((layers, changes, Some(now)));
+                        }
+                    }
+                }
+            }
+            ways = longer;
         }
-        let changes = |way: &[Convolution]| {
-            let differ = |pair: &[Convolution]| {
-                let is_padded = |convolution: &Convolution| convolution.padding > 0;
-                usize::from(is_padded(&pair[0]) != is_padded(&pair[1])) * 2
-                    + usize::from(pair[0].is_pooled != pair[1].is_pooled)
-            };
-            way.windows(2).map(differ).sum::<usize>()
+        ways.sort_by_key(|(_, changes, _)| *changes);
+        let filters = self.convolutions.last().map_or(1, |(filters, _)| *filters);
+        let whole = |(mut layers, ..): (Vec<CnnLayer>, _, _)| {
+            layers.extend(self.dense.iter().map(|&neurons| CnnLayer::Dense(neurons)));
+            CnnLayers::new(&layers).ok().filter(|layers| {
+                usize::from(filters) * layers.output_side().pow(2) == self.flattened
+            })
         };
-        ways.sort_by_key(|way| changes(way));
-        let fits = |layers: &CnnLayers| {
-            let channels = self
-                .convolutions
-                .last()
-                .map_or(1, |&(filters, _)| usize::from(filters));
-            channels * layers.output_side().pow(2) == self.flattened
-        };
-        ways.iter()
-            .filter_map(|way| self.layers(way, true))
-            .filter(fits)
-            .collect()
-    }
-
-    /// The layers, if an image can go through them; without dense layers where `dense` is false.
-    fn layers(&self, way: &[Convolution], dense: bool) -> Option<CnnLayers> {
-        let convolutions = self.convolutions.iter().zip(way).flat_map(
-            |(&(filters, kernel), &Convolution { padding, is_pooled })| {
-                std::iter::once(CnnLayer::Convolution {
-                    filters,
-                    kernel,
-                    padding,
-                })
-                .chain(is_pooled.then_some(CnnLayer::MaxPooling))
-            },
-        );
-        let dense = self
-            .dense
-            .iter()
-            .filter(|_| dense)
-            .map(|&neurons| CnnLayer::Dense(neurons));
-        CnnLayers::new(&convolutions.chain(dense).collect::<Vec<_>>()).ok()
+        ways.into_iter().filter_map(whole).collect()
     }
 }
 

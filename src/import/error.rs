@@ -2,15 +2,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::DataError;
-use crate::nn::{ComputeError, ModelError};
 use crate::problem::Problem;
 use crate::problem::{Code, Explain, sentence};
-use crate::progress::Cancelled;
 use crate::records::{Doubt, MeasuredReading, Reading};
 use crate::run_config::{DataSpec, ModelKind, Network};
 use crate::system::NotRegular;
-use crate::text::format::{grouped, percent};
+use crate::text::format::{grouped, joined, percent};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
@@ -24,12 +21,17 @@ pub enum ImportError {
     )]
     Malformed { path: PathBuf, reason: String },
     /// Its weights are those of no network known here.
-    #[error("The weights in {path} {}", does_not_fit(mismatch))]
+    #[error(
+        "The weights in {path} do not match any network that Inkling supports. Closest match: {}. Differences: {}.",
+        mismatch.closest.label(), mismatch.differences()
+    )]
     Mismatch {
         path: PathBuf,
-        /// What does not fit.
         mismatch: Box<Mismatch>,
     },
+    /// They fit a network, but not all of their numbers are finite.
+    #[error("The weights in {path} cannot be used: {name} contains NaN or infinite values.")]
+    NotFinite { path: PathBuf, name: String },
     /// It is an ONNX file whose network is not one of those known here, and cannot be computed as
     /// it is.
     #[error(
@@ -47,20 +49,9 @@ pub enum ImportError {
     /// can be imported.
     #[error("{data} has {given} classes, and only weights of networks with ten can be imported.")]
     Classes { data: String, given: usize },
-    /// Inkling wrote it, but its model cannot be used.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// What was recognized could not be tried out.
+    /// What Inkling made of it could not be used or tried out, or it was cancelled.
     #[error("{}", .0.message.what)]
-    Infer(#[from] Problem),
-    /// A network could not be built of its weights.
-    #[error(transparent)]
-    Compute(#[from] ComputeError),
-    /// The digits to try it out on could not be written.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
+    Other(#[from] Problem),
 }
 
 impl Explain for ImportError {
@@ -68,7 +59,7 @@ impl Explain for ImportError {
         match self {
             Self::Unreadable { reason, .. } => NotRegular::remedy(reason).to_owned(),
             Self::Malformed { .. } => "Choose a safetensors file, a file written by torch.save(model.state_dict(), …), or an ONNX file.".to_owned(),
-            Self::Mismatch { mismatch, .. } if mismatch.not_finite.is_some() => {
+            Self::NotFinite { .. } => {
                 "The source network diverged during training; retrain it with a lower learning rate.".to_owned()
             }
             Self::Mismatch { .. } => format!("{EXPORT_AS_ONNX} Inkling computes networks of any layers then. To train it here, build it like one of these: {}.", all_models()),
@@ -76,29 +67,20 @@ impl Explain for ImportError {
             Self::OtherNetwork { .. } => "Import it without naming a network: Inkling computes it as it is.".to_owned(),
             Self::Undecided { trials, .. } => how_to_decide(trials),
             Self::Classes { .. } => "Leave out what the network was trained on, or import weights that tell ten classes apart.".to_owned(),
-            Self::Model(error) => error.remedy(),
-            Self::Infer(problem) => problem.message.remedy.clone(),
-            Self::Compute(error) => error.remedy(),
-            Self::Data(error) => error.remedy(),
-            Self::Cancelled(cancelled) => cancelled.remedy(),
+            Self::Other(problem) => problem.message.remedy.clone(),
         }
     }
 
     fn code(&self) -> Code {
         match self {
-            Self::Model(error) => error.code(),
-            Self::Infer(problem) => problem.code.clone(),
-            Self::Compute(error) => error.code(),
-            Self::Data(error) => error.code(),
-            Self::Cancelled(cancelled) => cancelled.code(),
+            Self::Other(problem) => problem.code.clone(),
             _ => Code::Other,
         }
     }
 }
 
 fn all_models() -> String {
-    let labels: Vec<&str> = ModelKind::ALL.iter().map(|model| model.label()).collect();
-    labels.join(", ")
+    joined(ModelKind::ALL.iter().map(|model| model.label()), ", ")
 }
 
 /// What was measured of weights, and why it decides nothing.
@@ -153,110 +135,40 @@ impl Trials {
     }
 }
 
-/// What stands between a file's weights and the network they resemble most.
+/// What stands between a file's weights and the network they resemble most: a weight of either, with
+/// its shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     pub closest: ModelKind,
     /// Weights with its names but not its shapes.
-    pub wrong: Vec<WrongShape>,
-    /// Weights it has and the file has not, with their shapes.
-    pub missing: Vec<(String, Vec<u64>)>,
-    /// Weights the file has and it has not, with their shapes.
-    pub unexpected: Vec<(String, Vec<u64>)>,
-    /// The first weight with numbers that are not finite, where that is all that is wrong.
-    pub not_finite: Option<String>,
+    pub wrong: Vec<String>,
+    /// Weights it has and the file has not.
+    pub missing: Vec<String>,
+    /// Weights the file has and it has not.
+    pub unexpected: Vec<String>,
 }
 
 impl Mismatch {
-    /// The network is recognized, but its weight of this name has numbers that are not finite.
-    pub const fn not_finite(model: ModelKind, name: String) -> Self {
-        Self {
-            closest: model,
-            wrong: Vec::new(),
-            missing: Vec::new(),
-            unexpected: Vec::new(),
-            not_finite: Some(name),
-        }
+    fn differences(&self) -> String {
+        let parts = [
+            ("wrong shape", &self.wrong),
+            ("missing", &self.missing),
+            ("unexpected", &self.unexpected),
+        ];
+        let part = |(kind, weights): (&str, &Vec<String>)| format!("{kind}: {}", some(weights));
+        let parts = parts.into_iter().filter(|(_, weights)| !weights.is_empty());
+        joined(parts.map(part), "; ")
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongShape {
-    pub name: String,
-    /// The shape it has in the file.
-    pub found: Vec<u64>,
-    pub expected: Vec<u64>,
-}
-
-/// What follows on "The weights in FILE".
-fn does_not_fit(mismatch: &Mismatch) -> String {
-    mismatch.not_finite.as_ref().map_or_else(
-        || {
-            format!(
-                "do not match any network that Inkling supports. Closest match: {}. Differences: {}",
-                mismatch.closest.label(),
-                differences(mismatch)
-            )
-        },
-        |name| format!("cannot be used: {name} contains NaN or infinite values."),
-    )
-}
-
-/// The differences by kind: wrong shapes, missing and unexpected weights.
-fn differences(mismatch: &Mismatch) -> String {
-    let size = |shape: &[u64]| {
-        if shape.is_empty() {
-            "scalar".to_owned()
-        } else {
-            shape
-                .iter()
-                .map(u64::to_string)
-                .collect::<Vec<_>>()
-                .join("x")
-        }
-    };
-    let named = |weights: &[(String, Vec<u64>)]| {
-        some(
-            weights
-                .iter()
-                .map(|(name, shape)| format!("{name} ({})", size(shape))),
-        )
-    };
-    let mut parts = Vec::new();
-    if !mismatch.wrong.is_empty() {
-        let wrong = mismatch.wrong.iter().map(|wrong| {
-            format!(
-                "{} is {} instead of {}",
-                wrong.name,
-                size(&wrong.found),
-                size(&wrong.expected)
-            )
-        });
-        parts.push(format!("wrong shape: {}", some(wrong)));
-    }
-    if !mismatch.missing.is_empty() {
-        parts.push(format!("missing: {}", named(&mismatch.missing)));
-    }
-    if !mismatch.unexpected.is_empty() {
-        parts.push(format!("unexpected: {}", named(&mismatch.unexpected)));
-    }
-    format!("{}.", parts.join("; "))
 }
 
 /// The first items of a list, and how many more there are.
-fn some(items: impl Iterator<Item = String>) -> String {
+fn some(items: &[String]) -> String {
     const FEW: usize = 6;
-    let items: Vec<String> = items.collect();
-    let shown = items
-        .iter()
-        .take(FEW)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if items.len() > FEW {
-        format!("{shown} and {} more", items.len() - FEW)
-    } else {
-        shown
+    match items.split_at_checked(FEW) {
+        Some((shown, rest)) if !rest.is_empty() => {
+            format!("{} and {} more", shown.join(", "), rest.len())
+        }
+        _ => items.join(", "),
     }
 }
 

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::cnn;
-use super::{Mismatch, NamedTensor, WrongShape};
+use super::{Mismatch, NamedTensor};
 use crate::nn::{Layer, ParameterSpec, layers, parameter_specs};
 use crate::run_config::{Activation, CnnLayers, ModelKind, Network, Widths};
+use crate::text::format::joined;
 
 /// The classes of a network that is imported: it is tried on digits.
 pub const CLASSES: usize = 10;
@@ -29,8 +30,8 @@ pub struct Identified {
 /// The names of a layer's parameters, without its own name, and their shapes: `weight` of 6x1x5x5,
 /// `bias` of 6.
 type Signature = Vec<(String, Vec<usize>)>;
-/// The parameters of every layer, by its name.
-type Signatures = BTreeMap<String, Signature>;
+/// Layers with their names.
+type Layers = Vec<(String, Signature)>;
 
 /// The networks that the weights may belong to, the most usual first: all that there are, or those
 /// of the model or with the layers that are given. Networks with the same weights differ in how
@@ -62,19 +63,17 @@ pub fn identify(
                 .collect(),
         })
     };
-    let usual = || candidates.iter().map(|&kind| Network::from(kind));
-    let found: Vec<Identified> = match cnn_layers {
-        Some(_) => identified(Network::from(ModelKind::Cnn).with_layers(cnn_layers))
+    let usual = candidates
+        .iter()
+        .find_map(|&kind| identified(Network::from(kind).with_layers(cnn_layers)));
+    let found = match usual {
+        Some(usual) => vec![usual],
+        None if cnn_layers.is_some() => Vec::new(),
+        None => of_other_shapes(&tensors, &candidates)
             .into_iter()
+            .filter_map(identified)
+            .take(MAX_NETWORKS)
             .collect(),
-        None => match usual().find_map(identified) {
-            Some(usual) => vec![usual],
-            None => of_other_shapes(&tensors, &candidates)
-                .into_iter()
-                .filter_map(identified)
-                .take(MAX_NETWORKS)
-                .collect(),
-        },
     };
     if found.is_empty() {
         Err(mismatch(&tensors, &candidates))
@@ -96,15 +95,14 @@ fn of_other_shapes(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Vec<Net
     if candidates.contains(&ModelKind::Cnn) {
         networks.extend(cnn::networks(tensors));
     }
-    let built = |network: Network| layers(network, Activation::default(), CLASSES);
-    let mut distinct: Vec<(Network, Vec<Layer>)> = Vec::new();
-    for network in networks {
-        let layers = built(network);
-        if !distinct.iter().any(|(_, other)| *other == layers) {
-            distinct.push((network, layers));
-        }
-    }
-    distinct.into_iter().map(|(network, _)| network).collect()
+    let mut distinct = Vec::<Vec<Layer>>::new();
+    networks.retain(|network| {
+        let layers = layers(*network, Activation::default(), CLASSES);
+        let is_new = !distinct.contains(&layers);
+        distinct.extend(is_new.then_some(layers));
+        is_new
+    });
+    networks
 }
 
 /// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`,
@@ -216,39 +214,17 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
     if specs.len() != tensors.len() {
         return None;
     }
-    let has = |name: &str, shape: &[usize]| {
-        tensors
-            .iter()
-            .any(|tensor| tensor.name == name && tensor.shape == shape)
-    };
-    if specs.iter().all(|spec| has(&spec.name, &spec.shape)) {
-        return Some(
-            specs
-                .into_iter()
-                .map(|spec| (spec.name.clone(), spec.name))
-                .collect(),
-        );
-    }
-    let ours = signatures(
-        specs
-            .iter()
-            .map(|spec| (spec.name.as_str(), spec.shape.as_slice())),
-    );
-    let theirs = signatures(
-        tensors
-            .iter()
-            .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())),
-    );
-    let their_layer = match_shapes(&ours, &theirs).or_else(|| match_order(&ours, &theirs))?;
-    let name = |ours: &str| match ours.rsplit_once('.') {
-        Some((layer, parameter)) => their_layer.get(layer).map(|theirs| {
-            if theirs.is_empty() {
-                parameter.to_owned()
-            } else {
-                format!("{theirs}.{parameter}")
-            }
-        }),
-        None => Some(ours.to_owned()),
+    let ours = layers_of(specs.iter().map(|spec| (&*spec.name, &*spec.shape)));
+    let theirs = layers_of(tensors.iter().map(|it| (&*it.name, &*it.shape)));
+    let their_layer = match_layers(ours, theirs)?;
+    let name = |ours: &str| {
+        let (layer, parameter) = split(ours);
+        let theirs = their_layer.get(layer)?;
+        Some(if theirs.is_empty() {
+            parameter.to_owned()
+        } else {
+            format!("{theirs}.{parameter}")
+        })
     };
     specs
         .into_iter()
@@ -256,51 +232,25 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
         .collect()
 }
 
-/// A layer of theirs for each of ours by the shapes of its parameters; `None` if several layers
-/// have the same.
-fn match_shapes<'a>(
-    ours: &'a Signatures,
-    theirs: &'a Signatures,
-) -> Option<BTreeMap<&'a str, &'a str>> {
-    let with = |layers: &'a Signatures, signature: &Signature| -> Option<&'a str> {
-        let mut same = layers.iter().filter(|(_, other)| *other == signature);
-        same.next()
-            .filter(|_| same.next().is_none())
-            .map(|(name, _)| name.as_str())
-    };
-    ours.iter()
-        .map(|(layer, signature)| {
-            with(ours, signature).and_then(|_| Some((layer.as_str(), with(theirs, signature)?)))
-        })
-        .collect()
-}
-
-/// The same by the order of the layers' names, in which numbers count as numbers (`net.2` before
-/// `net.10`): `None` if that gives other shapes. Whether it is right, trials on digits tell.
-fn match_order<'a>(
-    ours: &'a Signatures,
-    theirs: &'a Signatures,
-) -> Option<BTreeMap<&'a str, &'a str>> {
-    let sorted = |layers: &'a Signatures| -> Vec<(&'a str, &'a Signature)> {
-        let mut sorted: Vec<_> = layers
-            .iter()
-            .map(|(name, signature)| (name.as_str(), signature))
-            .collect();
-        sorted.sort_by_key(|(name, _)| natural_order(name));
-        sorted
-    };
-    let (ours, theirs) = (sorted(ours), sorted(theirs));
-    let same = ours.len() == theirs.len()
-        && ours
-            .iter()
-            .zip(&theirs)
-            .all(|((_, our), (_, their))| our == their);
-    same.then(|| {
-        ours.iter()
-            .zip(&theirs)
-            .map(|((our, _), (their, _))| (*our, *their))
-            .collect()
-    })
+/// A layer of theirs for each of ours: by the order of their names, or by the shapes of their
+/// parameters if no two layers have the same. Whether it is right, trials on digits tell.
+fn match_layers(mut ours: Layers, mut theirs: Layers) -> Option<BTreeMap<String, String>> {
+    let shapes = |layers: &Layers| layers.iter().map(|(_, it)| it.clone()).collect::<Vec<_>>();
+    if shapes(&ours) != shapes(&theirs) {
+        for layers in [&mut ours, &mut theirs] {
+            layers.sort_by(|a, b| a.1.cmp(&b.1));
+        }
+        let sorted = shapes(&ours);
+        if sorted != shapes(&theirs) || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+            return None;
+        }
+    }
+    let pairs = ours.into_iter().zip(theirs);
+    Some(
+        pairs
+            .map(|((ours, _), (theirs, _))| (ours, theirs))
+            .collect(),
+    )
 }
 
 /// Sorts names as people do: the numbers in them by their values.
@@ -318,20 +268,25 @@ pub(super) fn natural_order(name: &str) -> Vec<(u64, &str)> {
     parts.collect()
 }
 
-/// The parameters of each layer, by its name.
-fn signatures<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> Signatures {
-    let mut signatures = Signatures::new();
+/// The names of a parameter's layer and of the parameter in it.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once('.').unwrap_or(("", name))
+}
+
+/// The layers with these parameters, sorted by name: numbers as numbers, `net.2` before `net.10`.
+fn layers_of<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> Layers {
+    let mut layers = BTreeMap::<String, Signature>::new();
     for (name, shape) in parameters {
-        let (layer, parameter) = name.rsplit_once('.').unwrap_or(("", name));
-        signatures
-            .entry(layer.to_owned())
-            .or_default()
-            .push((parameter.to_owned(), shape.to_vec()));
+        let (layer, parameter) = split(name);
+        let signature = layers.entry(layer.to_owned()).or_default();
+        signature.push((parameter.to_owned(), shape.to_vec()));
     }
-    signatures
-        .values_mut()
-        .for_each(|signature| signature.sort());
-    signatures
+    let mut layers: Layers = layers.into_iter().collect();
+    layers
+        .iter_mut()
+        .for_each(|(_, signature)| signature.sort());
+    layers.sort_by(|(a, _), (b, _)| natural_order(a).cmp(&natural_order(b)));
+    layers
 }
 
 /// How the weights differ from the most similar candidate.
@@ -359,41 +314,41 @@ fn mismatch(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Mismatch {
         .copied()
         .max_by_key(|&kind| similarity(kind))
         .unwrap_or(ModelKind::LeNet);
-    let lengths = |shape: &[usize]| {
-        shape
-            .iter()
-            .map(|&length| length as u64)
-            .collect::<Vec<_>>()
-    };
-    let mut specs = parameter_specs(closest, CLASSES);
+    let mut missing = parameter_specs(closest, CLASSES);
     let mut left: Vec<&NamedTensor> = tensors.iter().collect();
     let mut wrong = Vec::new();
-    specs.retain(|spec| {
+    missing.retain(|spec| {
         let Some(index) = left.iter().position(|tensor| tensor.name == spec.name) else {
             return true;
         };
-        let tensor = left.swap_remove(index);
-        if tensor.shape != spec.shape {
-            wrong.push(WrongShape {
-                name: spec.name.clone(),
-                found: lengths(&tensor.shape),
-                expected: lengths(&spec.shape),
-            });
+        let found = &left.swap_remove(index).shape;
+        if *found != spec.shape {
+            let [found, expected] = [found, &spec.shape].map(|shape| size(shape));
+            wrong.push(format!("{} is {found} instead of {expected}", spec.name));
         }
         false
     });
     left.sort_by(|a, b| a.name.cmp(&b.name));
+    let sized = |name: &str, shape: &[usize]| format!("{name} ({})", size(shape));
     Mismatch {
         closest,
         wrong,
-        missing: specs
-            .into_iter()
-            .map(|spec| (spec.name, lengths(&spec.shape)))
+        missing: missing
+            .iter()
+            .map(|spec| sized(&spec.name, &spec.shape))
             .collect(),
         unexpected: left
-            .into_iter()
-            .map(|tensor| (tensor.name.clone(), lengths(&tensor.shape)))
+            .iter()
+            .map(|tensor| sized(&tensor.name, &tensor.shape))
             .collect(),
-        not_finite: None,
+    }
+}
+
+/// 16x6x5x5
+fn size(shape: &[usize]) -> String {
+    if shape.is_empty() {
+        "scalar".to_owned()
+    } else {
+        joined(shape, "x")
     }
 }

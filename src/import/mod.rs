@@ -8,6 +8,7 @@ mod identify;
 mod onnx;
 mod pickle;
 mod state_dict;
+mod tensor;
 mod tensors;
 mod trial;
 
@@ -15,15 +16,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub use error::{ImportError, Mismatch, Trials, WrongShape};
+pub use error::{ImportError, Mismatch, Trials};
 pub use identify::{CLASSES, Identified, identify};
 pub use tensors::{NamedTensor, Weights, is_index};
 pub use trial::{MoreImages, TrialImages, Tried, choose};
 
 use self::onnx::self_contained;
-use self::tensors::Shards;
+use self::tensors::{Shards, unreadable};
 use self::trial::{
-    Candidate, Candidates, Decided, NORMALIZATIONS, calibrated, decide, trial_digits,
+    Body, Candidate, Candidates, Decided, NORMALIZATIONS, calibrated, decide, trial_digits,
 };
 use crate::data::Split;
 use crate::export::RUN_KEY;
@@ -32,6 +33,7 @@ use crate::nn::onnx::OnnxGraph;
 use crate::nn::{
     CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, is_onnx,
 };
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{
     Calibration, ImportFinding, ImportSpec, Normalization, Reading, RunPlan, RunSummary,
@@ -59,43 +61,38 @@ pub fn import(
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Imported, ImportError> {
-    let unreadable = |error: std::io::Error| ImportError::Unreadable {
-        path: spec.path.clone(),
-        reason: error.to_string(),
-    };
     let malformed = |reason: String| ImportError::Malformed {
         path: spec.path.clone(),
         reason,
     };
     let (mut bytes, shards);
-    let mut weights = if is_index(&spec.path) {
+    let weights = if is_index(&spec.path) {
         shards = Shards::read(&spec.path)?;
-        progress.report(0.0)?;
+        progress.report(0.0).map_err(Problem::from)?;
         bytes = Vec::new();
         Weights::open_shards(&shards).map_err(malformed)?
     } else {
-        bytes = read_limited(&spec.path, MAX_FILE_BYTES).map_err(unreadable)?;
-        progress.report(0.0)?;
+        bytes = read_limited(&spec.path, MAX_FILE_BYTES).map_err(unreadable(&spec.path))?;
+        progress.report(0.0).map_err(Problem::from)?;
         if is_onnx(&bytes)
             && let Cow::Owned(whole) = self_contained(&bytes, &spec.path).map_err(malformed)?
         {
             bytes = whole;
         }
+        if let Ok(source) = SafetensorsFile::read(&bytes)
+            && source.text(CARD_KEY).is_some()
+        {
+            return described(spec, &bytes, &source, progress);
+        }
         Weights::open(&bytes).map_err(malformed)?
     };
-    if let Weights::Safetensors(file) = &weights
-        && file.text(CARD_KEY).is_some()
-    {
-        return described(spec, &bytes, file, progress);
-    }
-    let described;
-    let (mut spec, mut labels) = (spec, None);
+    let (mut spec, mut labels) = (spec.clone(), None);
     let names_network = spec.model.is_some() || spec.layers.is_some();
-    if let Weights::Onnx(file) = &weights {
-        described = file.described(spec);
-        labels = file.classes();
-        spec = &described;
+    if let Some(description) = &weights.onnx {
+        spec = description.described(&spec);
+        labels = description.classes();
     }
+    let spec = &spec;
     // What the name of the data says counts.
     labels = spec
         .data
@@ -114,16 +111,14 @@ pub fn import(
         return Err(ImportError::Classes { data, given });
     }
     let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
-    let candidates = match &weights {
-        Weights::Onnx(_) => of_onnx(
-            &mut weights,
-            &bytes,
-            spec,
-            names_network,
-            &digits,
-            &mut progress.part(0.1, 0.3),
-        )?,
-        _ => of_weights(&mut weights, spec, &mut progress.part(0.1, 0.2))?,
+    let mut part = progress.part(0.1, 0.3);
+    let candidates = if weights.onnx.is_some() {
+        of_onnx(&weights, &bytes, spec, names_network, &digits, &mut part)?
+    } else {
+        Candidates {
+            all: of_weights(&weights, spec, &mut part)?,
+            has_channels_last: false,
+        }
     };
     let Decided {
         net,
@@ -146,7 +141,7 @@ pub fn import(
         });
     }
     let (net, fitted) = calibrated(net, &digits, &mut progress.part(0.7, 1.0))?;
-    let stored = weights.calibration();
+    let stored = weights.calibration;
     let model = reading.network.model();
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let mut config = RunConfig {
@@ -175,7 +170,7 @@ pub fn import(
     let images = tried_on.images.len() as u64;
     let finding = if model.is_trainable() {
         ImportFinding::Recognized {
-            renamed: candidates.of(&reading).renamed(),
+            renamed: candidates.of(&reading).renamed.clone(),
             accuracy,
             images,
             tried_on: tried_on.data,
@@ -201,15 +196,16 @@ pub fn import(
 
 /// The networks that these weights may belong to.
 fn of_weights(
-    weights: &mut Weights<'_>,
+    weights: &Weights<'_>,
     spec: &ImportSpec,
     progress: &mut impl Progress,
-) -> Result<Candidates, ImportError> {
-    let mismatch = |mismatch: Mismatch| ImportError::Mismatch {
-        path: spec.path.clone(),
+) -> Result<Vec<Candidate>, ImportError> {
+    let path = || spec.path.clone();
+    let identified = identify(weights.tensors(), spec.model, spec.layers);
+    let identified = identified.map_err(|mismatch| ImportError::Mismatch {
+        path: path(),
         mismatch: Box::new(mismatch),
-    };
-    let identified = identify(weights.tensors(), spec.model, spec.layers).map_err(mismatch)?;
+    })?;
     let mut numbers = HashMap::new();
     let mut candidates = Vec::new();
     for Identified {
@@ -221,33 +217,27 @@ fn of_weights(
         let mut values = Vec::new();
         for name in names {
             if !numbers.contains_key(&name) {
-                let read = weights
-                    .values(&name)
-                    .map_err(|reason| ImportError::Malformed {
-                        path: spec.path.clone(),
-                        reason,
-                    })?;
+                let read = weights.values(&name);
+                let read = read.map_err(|reason| ImportError::Malformed {
+                    path: path(),
+                    reason,
+                })?;
                 if !read.iter().all(|number| number.is_finite()) {
-                    return Err(mismatch(Mismatch::not_finite(network.model(), name)));
+                    return Err(ImportError::NotFinite { path: path(), name });
                 }
                 numbers.insert(name.clone(), read);
-                progress.report(0.0)?;
+                progress.report(0.0).map_err(Problem::from)?;
             }
             values.push(numbers[&name].clone());
         }
-        candidates.push(Candidate::Weights {
+        candidates.push(Candidate {
             network,
-            values,
             activation: None,
+            body: Body::Weights(values),
             renamed,
         });
     }
-    let usual = candidates.remove(0);
-    Ok(Candidates {
-        usual,
-        others: candidates,
-        has_channels_last: false,
-    })
+    Ok(candidates)
 }
 
 /// Images that an ONNX file's network and those of Inkling are compared on.
@@ -269,7 +259,7 @@ const PREPROCESSING: [(Normalization, &[Normalization]); 3] = {
 
 /// The network of an ONNX file: one of Inkling's if it computes the same, otherwise as it is.
 fn of_onnx(
-    weights: &mut Weights<'_>,
+    weights: &Weights<'_>,
     bytes: &[u8],
     spec: &ImportSpec,
     names_network: bool,
@@ -277,74 +267,75 @@ fn of_onnx(
     progress: &mut impl Progress,
 ) -> Result<Candidates, ImportError> {
     let own = if spec.model == Some(ModelKind::Onnx) {
-        None
+        Vec::new()
     } else {
         match of_weights(weights, spec, progress) {
+            Err(ImportError::Mismatch { .. }) => Vec::new(),
+            own => own?,
+        }
+    };
+    let graph = OnnxGraph::open(bytes);
+    let is_one_of_them = !own.is_empty()
+        && if names_network {
+            // What is named needs no graph.
+            graph.is_err() && spec.activation.is_some()
+        } else {
             // A file that names its network was written by Inkling.
-            Ok(own) if spec.model.is_some() && !names_network => return Ok(own),
-            Err(error @ (ImportError::Cancelled(_) | ImportError::Malformed { .. })) => {
-                return Err(error);
-            }
-            Err(ImportError::Mismatch { mismatch, path }) if mismatch.not_finite.is_some() => {
-                return Err(ImportError::Mismatch { mismatch, path });
-            }
-            found => found.ok(),
-        }
-    };
-    let graph = match (OnnxGraph::open(bytes), own) {
-        // What is named needs no graph.
-        (Err(_), Some(own)) if names_network && spec.activation.is_some() => return Ok(own),
-        (Err(reason), _) => {
-            return Err(ImportError::Graph {
-                path: spec.path.clone(),
-                reason,
-            });
-        }
-        (Ok(graph), own) => {
-            if graph.classes() != CLASSES {
-                return Err(ImportError::Classes {
-                    data: "The model".to_owned(),
-                    given: graph.classes(),
-                });
-            }
-            if let Some(own) = own
-                && let Some(same) = computing_the_same(own, &graph, digits, progress)?
-            {
-                return Ok(Candidates {
-                    has_channels_last: graph.has_channels_last(),
-                    ..same.into()
-                });
-            }
-            graph
-        }
-    };
-    // Whoever named a network wants that one.
-    if let Some(network) = spec
-        .model
-        .filter(|model| names_network && model.is_trainable())
-    {
-        return Err(ImportError::OtherNetwork {
-            path: spec.path.clone(),
-            network: Network::from(network).with_layers(spec.layers),
+            spec.model.is_some()
+        };
+    if is_one_of_them {
+        return Ok(Candidates {
+            all: own,
+            has_channels_last: false,
         });
     }
+    let graph = graph.map_err(|reason| ImportError::Graph {
+        path: spec.path.clone(),
+        reason,
+    })?;
+    if graph.classes() != CLASSES {
+        return Err(ImportError::Classes {
+            data: "The model".to_owned(),
+            given: graph.classes(),
+        });
+    }
+    let has_channels_last = graph.has_channels_last();
+    let named = spec
+        .model
+        .filter(|model| names_network && model.is_trainable());
+    let only = match (computing_the_same(own, &graph, digits, progress)?, named) {
+        (Some(same), _) => same,
+        // Whoever named a network wants that one.
+        (None, Some(model)) => {
+            return Err(ImportError::OtherNetwork {
+                path: spec.path.clone(),
+                network: Network::from(model).with_layers(spec.layers),
+            });
+        }
+        (None, None) => Candidate {
+            network: ModelKind::Onnx.into(),
+            activation: Some(Activation::default()),
+            body: Body::Graph(graph),
+            renamed: Vec::new(),
+        },
+    };
     Ok(Candidates {
-        has_channels_last: graph.has_channels_last(),
-        ..Candidate::Graph(graph).into()
+        all: vec![only],
+        has_channels_last,
     })
 }
 
 /// The candidate, with the activation, that gives the same probabilities as the graph, if one does.
 fn computing_the_same(
-    candidates: Candidates,
+    candidates: Vec<Candidate>,
     graph: &OnnxGraph,
     digits: &Split,
     progress: &mut impl Progress,
-) -> Result<Option<Candidate>, ImportError> {
+) -> Result<Option<Candidate>, Problem> {
     // Most networks differ in these.
     let few = digits.first(2);
     let digits = digits.first(COMPARED);
-    let mut logits = |net: &Net, images: &Split| -> Result<Vec<f32>, ImportError> {
+    let mut logits = |net: &Net, images: &Split| -> Result<Vec<f32>, Problem> {
         let measured = measure(net, Calibration::NONE.temperature, images, progress)?;
         Ok(measured.logits().to_vec())
     };
@@ -352,13 +343,12 @@ fn computing_the_same(
     let of_few = NORMALIZATIONS
         .iter()
         .map(|&normalization| Ok((normalization, logits(&graph(normalization), &few)?)))
-        .collect::<Result<Vec<_>, ImportError>>()?;
-    for mut candidate in candidates.into_all() {
+        .collect::<Result<Vec<_>, Problem>>()?;
+    for candidate in candidates {
         for &activation in Activation::ALL {
-            candidate.set_activation(activation);
             for (normalization, of_graph) in PREPROCESSING {
                 let net = candidate.net(&Reading {
-                    network: candidate.network(),
+                    network: candidate.network,
                     activation,
                     normalization,
                 })?;
@@ -371,7 +361,10 @@ fn computing_the_same(
                             &logits(&graph(*normalization), &digits)?,
                         )
                     {
-                        return Ok(Some(candidate));
+                        return Ok(Some(Candidate {
+                            activation: Some(activation),
+                            ..candidate
+                        }));
                     }
                 }
             }
@@ -411,7 +404,7 @@ fn described(
     source: &SafetensorsFile<'_>,
     progress: &mut impl Progress,
 ) -> Result<Imported, ImportError> {
-    let mut file = ModelFile::from_bytes(bytes, &spec.path)?;
+    let mut file = ModelFile::from_bytes(bytes, &spec.path).map_err(Problem::from)?;
     let stored = source
         .text(RUN_KEY)
         .and_then(|run| serde_json::from_str::<RunSummary>(run).ok());
@@ -428,19 +421,18 @@ fn described(
     // Its paths are those of the machine it comes from, and here no more than names.
     let card = &mut file.card;
     (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
-    let from_card = summary(&file.card, &file.net, &spec.path);
-    let summary = stored.map_or_else(
-        || from_card.clone(),
-        |run| RunSummary {
+    let mut summary = summary(&file.card, &file.net, &spec.path);
+    if let Some(run) = stored {
+        summary = RunSummary {
             config: run.config.without_folders(),
             machine: visible::label(&run.machine),
             finished_at: visible::label(&run.finished_at),
-            imported: from_card.imported.clone(),
+            imported: summary.imported,
             number: None,
             posterior_samples: 0,
             ..run
-        },
-    );
+        };
+    }
     Ok(Imported {
         file,
         summary,
@@ -482,11 +474,5 @@ fn summary(card: &ModelCard, net: &Net, path: &Path) -> RunSummary {
         )),
         number: None,
         posterior_samples: 0,
-    }
-}
-
-impl From<candle_core::Error> for ImportError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
     }
 }

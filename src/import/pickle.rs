@@ -15,6 +15,8 @@ const MAX_INSTRUCTIONS: usize = 1 << 19;
 /// Characters of a class or function; state dicts use no longer ones.
 const MAX_GLOBAL: usize = 100;
 
+const MISSING: &str = "its pickle needs a value that is not there";
+
 /// The index of a value.
 pub type Id = usize;
 
@@ -54,8 +56,7 @@ impl Pickle {
             ));
         }
         let mut interpreter = Interpreter {
-            bytes,
-            at: 0,
+            rest: bytes,
             values: Vec::new(),
             stack: Vec::new(),
             marks: Vec::new(),
@@ -93,6 +94,17 @@ impl Pickle {
         }
     }
 
+    /// The name of what is called, and its arguments.
+    pub fn call(&self, id: Id) -> Option<(&str, &[Id])> {
+        let Value::Call { global, arguments } = self.value(id) else {
+            return None;
+        };
+        match self.value(*global) {
+            Value::Global(name) => Some((name, self.sequence(*arguments))),
+            _ => None,
+        }
+    }
+
     /// The value as an integer that is not negative.
     pub fn length(&self, id: Id) -> Option<usize> {
         if let Value::Integer(value) = self.value(id) {
@@ -104,8 +116,7 @@ impl Pickle {
 }
 
 struct Interpreter<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
     values: Vec<Value>,
     stack: Vec<Id>,
     /// The heights of the stack at each mark.
@@ -113,67 +124,61 @@ struct Interpreter<'a> {
     memo: HashMap<usize, Id>,
 }
 
-impl Interpreter<'_> {
+impl<'a> Interpreter<'a> {
     fn run(&mut self) -> Result<Id, String> {
         for _ in 0..MAX_INSTRUCTIONS {
-            let [code] = self.take()?;
+            let code = self.take(1)?[0];
             match code {
                 b'.' => return self.pop(),
-                0x80 => drop(self.take::<1>()?),
+                0x80 => drop(self.take(1)?),
                 // A frame's length; what it frames follows.
-                0x95 => drop(self.take::<8>()?),
+                0x95 => drop(self.take(8)?),
                 b'(' => self.marks.push(self.stack.len()),
                 // BUILD sets the attributes of an object, which contain no tensors of ours.
                 b'0' | b'b' => drop(self.pop()?),
                 b'1' => drop(self.pop_to_mark()?),
                 b'N' | 0x88 | 0x89 => self.push(Value::Other),
                 b'G' => {
-                    self.take::<8>()?;
+                    self.take(8)?;
                     self.push(Value::Other);
                 }
-                b'K' => {
-                    let [value] = self.take()?;
-                    self.push(Value::Integer(i64::from(value)));
+                b'K' | b'M' => {
+                    let value = self.unsigned(if code == b'K' { 1 } else { 2 })?;
+                    self.push(Value::Integer(value as i64));
                 }
-                b'M' => {
-                    let value = i64::from(u16::from_le_bytes(self.take()?));
-                    self.push(Value::Integer(value));
-                }
-                b'J' => {
-                    let value = i64::from(i32::from_le_bytes(self.take()?));
-                    self.push(Value::Integer(value));
-                }
-                0x8A => self.long()?,
-                b'X' | b'T' | b'B' => {
-                    let length = u32::from_le_bytes(self.take()?) as usize;
-                    self.text(length)?;
-                }
-                0x8C | b'U' | b'C' => {
-                    let [length] = self.take()?;
-                    self.text(usize::from(length))?;
-                }
+                b'J' => self.signed(4)?,
+                0x8A => self.unsigned(1).and_then(|length| self.signed(length))?,
+                b'X' | b'T' | b'B' => self.unsigned(4).and_then(|length| self.text(length))?,
+                0x8C | b'U' | b'C' => self.unsigned(1).and_then(|length| self.text(length))?,
                 b'}' => self.push(Value::Dict(Vec::new())),
                 b')' | b']' => self.push(Value::Sequence(Vec::new())),
                 b't' | b'l' => {
                     let elements = self.pop_to_mark()?;
                     self.push(Value::Sequence(elements));
                 }
-                0x85..=0x87 => self.tuple(usize::from(code - 0x84))?,
-                b'a' => {
-                    let item = self.pop()?;
-                    self.append(&[item])?;
+                0x85..=0x87 => {
+                    let elements = self.pop_some(usize::from(code - 0x84))?;
+                    self.push(Value::Sequence(elements));
                 }
-                b'e' => {
-                    let items = self.pop_to_mark()?;
-                    self.append(&items)?;
+                b'a' | b'e' => {
+                    let items = self.pop_items(code == b'a', 1)?;
+                    let top = self.top()?;
+                    if let Some(Value::Sequence(elements)) = self.values.get_mut(top) {
+                        elements.extend(items);
+                    }
                 }
-                b's' => {
-                    let (value, key) = (self.pop()?, self.pop()?);
-                    self.set(&[key, value])?;
-                }
-                b'u' => {
-                    let items = self.pop_to_mark()?;
-                    self.set(&items)?;
+                b's' | b'u' => {
+                    let items = self.pop_items(code == b's', 2)?;
+                    let top = self.top()?;
+                    if let Some(Value::Dict(dict)) = self.values.get_mut(top) {
+                        dict.extend(
+                            items
+                                .as_chunks()
+                                .0
+                                .iter()
+                                .map(|[key, value]| (*key, *value)),
+                        );
+                    }
                 }
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
@@ -189,23 +194,11 @@ impl Interpreter<'_> {
                     let id = self.pop()?;
                     self.push(Value::Persistent(id));
                 }
-                b'q' => {
-                    let [slot] = self.take()?;
-                    self.put(usize::from(slot))?;
-                }
-                b'r' => {
-                    let slot = u32::from_le_bytes(self.take()?) as usize;
-                    self.put(slot)?;
-                }
+                b'q' => self.unsigned(1).and_then(|slot| self.put(slot))?,
+                b'r' => self.unsigned(4).and_then(|slot| self.put(slot))?,
                 0x94 => self.put(self.memo.len())?,
-                b'h' => {
-                    let [slot] = self.take()?;
-                    self.get(usize::from(slot))?;
-                }
-                b'j' => {
-                    let slot = u32::from_le_bytes(self.take()?) as usize;
-                    self.get(slot)?;
-                }
+                b'h' => self.unsigned(1).and_then(|slot| self.get(slot))?,
+                b'j' => self.unsigned(4).and_then(|slot| self.get(slot))?,
                 other => {
                     return Err(format!(
                         "its pickle contains opcode {other:#04x}, which state dicts do not use"
@@ -218,14 +211,35 @@ impl Interpreter<'_> {
         ))
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        let taken = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.first_chunk::<N>())
+    fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(length)
             .ok_or("its pickle is truncated")?;
-        self.at += N;
-        Ok(*taken)
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    /// A little-endian number of at most four bytes that has no sign.
+    fn unsigned(&mut self, length: usize) -> Result<usize, String> {
+        let bytes = self.take(length)?.iter().rev();
+        Ok(bytes.fold(0, |number, &byte| number << 8 | usize::from(byte)))
+    }
+
+    /// An integer of so many bytes. One that does not fit cannot be a length.
+    fn signed(&mut self, length: usize) -> Result<(), String> {
+        let bytes = self.take(length)?;
+        let is_negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+        let start = if is_negative { -1 } else { 0 };
+        let number = bytes.iter().rev();
+        let number = number.fold(start, |number, &byte| number << 8 | i64::from(byte));
+        let fits = bytes.len() <= size_of::<i64>();
+        self.push(if fits {
+            Value::Integer(number)
+        } else {
+            Value::Other
+        });
+        Ok(())
     }
 
     fn push(&mut self, value: Value) {
@@ -236,12 +250,30 @@ impl Interpreter<'_> {
     fn pop(&mut self) -> Result<Id, String> {
         // Values below a mark belong to whatever set it.
         let floor = self.marks.last().copied().unwrap_or(0);
-        if self.stack.len() <= floor {
-            return Err("its pickle pops past a mark".to_owned());
+        let top = if self.stack.len() > floor {
+            self.stack.pop()
+        } else {
+            None
+        };
+        top.ok_or_else(|| MISSING.to_owned())
+    }
+
+    /// The last values, as many as that, in their order.
+    fn pop_some(&mut self, count: usize) -> Result<Vec<Id>, String> {
+        let mut popped = vec![0; count];
+        for place in popped.iter_mut().rev() {
+            *place = self.pop()?;
         }
-        self.stack
-            .pop()
-            .ok_or_else(|| "its pickle is empty".to_owned())
+        Ok(popped)
+    }
+
+    /// The values of a single item, or those of all items since the last mark.
+    fn pop_items(&mut self, is_single: bool, size: usize) -> Result<Vec<Id>, String> {
+        if is_single {
+            self.pop_some(size)
+        } else {
+            self.pop_to_mark()
+        }
     }
 
     fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
@@ -257,86 +289,21 @@ impl Interpreter<'_> {
     }
 
     fn text(&mut self, length: usize) -> Result<(), String> {
-        let bytes = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.get(..length))
-            .ok_or("its pickle ends in the middle of a string")?;
-        self.at += length;
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = String::from_utf8_lossy(self.take(length)?).into_owned();
         self.push(Value::Text(text));
         Ok(())
     }
 
     fn line(&mut self) -> Result<String, String> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .ok_or("its pickle ends in the middle of a name")?;
-        self.at += length + 1;
-        Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
+        let length = self.rest.iter().position(|&byte| byte == b'\n');
+        let line = self.take(length.ok_or("its pickle is truncated")?)?;
+        self.take(1)?;
+        Ok(String::from_utf8_lossy(line).into_owned())
     }
 
-    /// An integer of any length. One that does not fit cannot be a length.
-    fn long(&mut self) -> Result<(), String> {
-        let [length] = self.take()?;
-        let bytes = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.get(..usize::from(length)))
-            .ok_or("its pickle is truncated")?;
-        self.at += usize::from(length);
-        let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
-        let mut wide = [if negative { 0xFF } else { 0 }; 8];
-        let fits = bytes.len() <= wide.len();
-        wide.iter_mut()
-            .zip(bytes)
-            .for_each(|(wide, byte)| *wide = *byte);
-        self.push(if fits {
-            Value::Integer(i64::from_le_bytes(wide))
-        } else {
-            Value::Other
-        });
-        Ok(())
-    }
-
-    fn tuple(&mut self, length: usize) -> Result<(), String> {
-        let mut elements = (0..length)
-            .map(|_| self.pop())
-            .collect::<Result<Vec<_>, _>>()?;
-        elements.reverse();
-        self.push(Value::Sequence(elements));
-        Ok(())
-    }
-
-    fn append(&mut self, items: &[Id]) -> Result<(), String> {
-        if let Some(Value::Sequence(elements)) = self.top()? {
-            elements.extend_from_slice(items);
-        }
-        Ok(())
-    }
-
-    fn set(&mut self, items: &[Id]) -> Result<(), String> {
-        if let Some(Value::Dict(dict)) = self.top()? {
-            dict.extend(
-                items
-                    .as_chunks::<2>()
-                    .0
-                    .iter()
-                    .map(|[key, value]| (*key, *value)),
-            );
-        }
-        Ok(())
-    }
-
-    fn top(&mut self) -> Result<Option<&mut Value>, String> {
-        let top = self
-            .stack
-            .last()
-            .copied()
-            .ok_or("its pickle adds items to a missing container")?;
-        Ok(self.values.get_mut(top))
+    fn top(&self) -> Result<Id, String> {
+        let top = self.stack.last().copied();
+        top.ok_or_else(|| MISSING.to_owned())
     }
 
     fn call(&mut self) -> Result<(), String> {
@@ -351,22 +318,13 @@ impl Interpreter<'_> {
     }
 
     fn put(&mut self, slot: usize) -> Result<(), String> {
-        let top = self
-            .stack
-            .last()
-            .copied()
-            .ok_or("its pickle memoizes a missing value")?;
-        self.memo.insert(slot, top);
+        self.memo.insert(slot, self.top()?);
         Ok(())
     }
 
     fn get(&mut self, slot: usize) -> Result<(), String> {
-        let id = self
-            .memo
-            .get(&slot)
-            .copied()
-            .ok_or("its pickle reads an empty memo slot")?;
-        self.stack.push(id);
+        let id = self.memo.get(&slot);
+        self.stack.push(*id.ok_or(MISSING)?);
         Ok(())
     }
 }

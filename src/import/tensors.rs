@@ -1,20 +1,18 @@
-//! Named tensors in a file: safetensors, a `PyTorch` state dict, or an ONNX file; or weights in several
+//! The named tensors of a file: safetensors, a `PyTorch` state dict, or an ONNX file; or of several
 //! safetensors files, as Hugging Face's libraries save large models: an index,
-//! `model.safetensors.index.json`, says which file has which tensor. Opening one reads names and shapes
-//! only; numbers are converted tensor by tensor, for those that a network needs, so that memory stays
-//! near the size of the file.
+//! `model.safetensors.index.json`, says which file has which tensor. Opening one reads names and
+//! shapes, and numbers only as far as they are packed; they are converted tensor by tensor, for those
+//! that a network needs, so that memory stays near the size of the file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use half::{bf16, f16};
-use safetensors::Dtype;
 use serde::Deserialize;
 
 use super::ImportError;
-use super::onnx::OnnxFile;
-use super::state_dict::StateDict;
-
+use super::onnx::{self, Description};
+use super::state_dict;
+use super::tensor::Tensor;
 use crate::nn::{MAX_FILE_BYTES, SafetensorsFile, is_onnx};
 use crate::records::Calibration;
 use crate::system::files::{folder_of, read_limited};
@@ -22,7 +20,7 @@ use crate::system::files::{folder_of, read_limited};
 /// More tensors than any supported network has.
 pub const MAX_TENSORS: usize = 10_000;
 /// Bytes of a name; those of large networks elsewhere have about a hundred.
-pub const MAX_NAME_BYTES: usize = 500;
+const MAX_NAME_BYTES: usize = 500;
 pub const MAX_DIMENSIONS: usize = 8;
 
 /// A tensor of a file, without its numbers.
@@ -32,12 +30,13 @@ pub struct NamedTensor {
     pub shape: Vec<usize>,
 }
 
-pub enum Weights<'a> {
-    Safetensors(SafetensorsFile<'a>),
-    Sharded(ShardedFile<'a>),
-    /// A `PyTorch` state dict.
-    StateDict(StateDict<'a>),
-    Onnx(OnnxFile<'a>),
+#[derive(Debug, Default)]
+pub struct Weights<'a> {
+    pub(super) tensors: BTreeMap<String, Tensor<'a>>,
+    /// What was fitted for them, if the file says so.
+    pub(super) calibration: Option<Calibration>,
+    /// What an ONNX file says of itself.
+    pub(super) onnx: Option<Description>,
 }
 
 /// What is said of a file that Keras wrote.
@@ -59,145 +58,97 @@ fn pickled(bytes: &[u8]) -> &'static str {
 impl<'a> Weights<'a> {
     /// Opens the file with these bytes. Errors say what it is instead, if that can be told.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
-        let weights = match bytes {
+        let refused = match bytes {
             // The header, which is JSON, comes after its length, whose first bytes may be any.
-            [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Self::Safetensors(SafetensorsFile::read(bytes)?),
-            [b'P', b'K', 3, 4, ..] => Self::StateDict(StateDict::open(bytes)?),
-            [0x80, 2..=5, ..] => return Err(pickled(bytes).to_owned()),
-            _ if is_onnx(bytes) => Self::Onnx(OnnxFile::open(bytes)?),
-            [0x89, b'H', b'D', b'F', ..] => return Err(KERAS.to_owned()),
-            [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => {
-                return Err("it is an image".to_owned());
+            [_, _, _, _, 0, 0, 0, 0, b'{', ..] => {
+                let file = SafetensorsFile::read(bytes)?;
+                let tensors = file.tensors().map(|(name, ..)| (name, &file));
+                return Self::of_safetensors(tensors).checked();
             }
+            [b'P', b'K', 3, 4, ..] => return state_dict::open(bytes)?.checked(),
+            [0x80, 2..=5, ..] => pickled(bytes),
+            _ if is_onnx(bytes) => return onnx::open(bytes)?.checked(),
+            [0x89, b'H', b'D', b'F', ..] => KERAS,
+            [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => "it is an image",
             [_, _, _, _, _, _, _, _, b'{', ..] => {
-                return Err(
-                    "it is a safetensors file with a header that is far too long".to_owned(),
-                );
+                "it is a safetensors file with a header that is far too long"
             }
-            _ => {
-                return Err(
-                    "it is neither a safetensors file nor a PyTorch state dict nor an ONNX file"
-                        .to_owned(),
-                );
-            }
+            _ => "it is neither a safetensors file nor a PyTorch state dict nor an ONNX file",
         };
-        weights.checked()
+        Err(refused.to_owned())
     }
 
+    /// Opens files by what their index says.
     pub fn open_shards(shards: &'a Shards) -> Result<Self, String> {
-        Self::Sharded(shards.open()?).checked()
+        let files = shards
+            .files
+            .iter()
+            .map(|(name, bytes)| Ok((name, SafetensorsFile::read(bytes)?)))
+            .collect::<Result<BTreeMap<_, _>, String>>()?;
+        let tensors = || {
+            let weights = shards.weight_map.iter();
+            weights.filter_map(|(name, file)| Some((name.as_str(), files.get(file)?)))
+        };
+        match tensors().find(|(name, file)| file.tensor(name).is_none()) {
+            Some((name, _)) => Err(format!(
+                "the tensor {name} is not in the file that the index names"
+            )),
+            None => Self::of_safetensors(tensors()).checked(),
+        }
     }
 
-    /// An error where they cannot be those of a supported network.
+    /// These tensors, each with its file: counters and the like are not weights.
+    fn of_safetensors<'f>(tensors: impl Iterator<Item = (&'f str, &'f SafetensorsFile<'a>)>) -> Self
+    where
+        'a: 'f,
+    {
+        let tensor = |(name, file): (&str, &SafetensorsFile<'a>)| {
+            let (dtype, shape, bytes) = file.tensor(name)?;
+            let tensor = Tensor::new(dtype, shape.to_vec(), bytes)?;
+            Some((name.to_owned(), tensor)).filter(|(_, tensor)| tensor.is_weight())
+        };
+        Self {
+            tensors: tensors.filter_map(tensor).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// An error if they cannot be those of a supported network.
     fn checked(self) -> Result<Self, String> {
-        let tensors = self.tensors();
         // What an ONNX file computes without weights of the usual kind, its graph tells.
-        if tensors.is_empty() && !matches!(self, Self::Onnx(_)) {
+        if self.tensors.is_empty() && self.onnx.is_none() {
             return Err("it contains no tensors".to_owned());
         }
-        if tensors.len() > MAX_TENSORS {
+        if self.tensors.len() > MAX_TENSORS {
             return Err(format!(
                 "it contains {} tensors, more than any supported network has",
-                tensors.len()
+                self.tensors.len()
             ));
         }
-        if tensors
-            .iter()
-            .any(|tensor| tensor.name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS)
-        {
+        let is_odd = |(name, tensor): (&String, &Tensor<'_>)| {
+            name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS
+        };
+        if self.tensors.iter().any(is_odd) {
             return Err("it contains a tensor with more dimensions or a longer name than any supported network has".to_owned());
         }
         Ok(self)
     }
 
-    /// The tensors of floats, sorted by name. Counters and the like are not weights.
+    /// The tensors of floats, sorted by name.
     pub fn tensors(&self) -> Vec<NamedTensor> {
-        match self {
-            Self::Safetensors(file) => file
-                .tensors()
-                .filter_map(|(name, dtype, shape)| named(name, dtype, shape))
-                .collect(),
-            Self::Sharded(files) => {
-                let tensor = |(name, file): (&str, &SafetensorsFile<'_>)| {
-                    file.tensor(name)
-                        .and_then(|(dtype, shape, _)| named(name, dtype, shape))
-                };
-                files.tensors().filter_map(tensor).collect()
-            }
-            Self::StateDict(dict) => dict.tensors(),
-            Self::Onnx(file) => file.tensors(),
-        }
-    }
-
-    /// What was fitted for these weights, where the file says so.
-    pub fn calibration(&self) -> Option<Calibration> {
-        match self {
-            Self::Safetensors(_) | Self::Sharded(_) => None,
-            Self::StateDict(dict) => dict.calibration,
-            Self::Onnx(file) => file.calibration(),
-        }
-    }
-
-    pub fn values(&mut self, name: &str) -> Result<Vec<f32>, String> {
-        let file = match self {
-            Self::Safetensors(file) => Some(&*file),
-            Self::Sharded(files) => files.file_of(name),
-            Self::StateDict(dict) => return dict.values(name),
-            Self::Onnx(file) => return file.values(name),
+        let named = |(name, tensor): (&String, &Tensor<'_>)| NamedTensor {
+            name: name.clone(),
+            shape: tensor.shape.clone(),
         };
-        let values = file
-            .and_then(|file| file.tensor(name))
-            .and_then(|(dtype, _, bytes)| floats(dtype, bytes));
-        values.ok_or_else(|| format!("{name} cannot be read"))
+        self.tensors.iter().map(named).collect()
     }
-}
 
-fn named(name: &str, dtype: Dtype, shape: &[usize]) -> Option<NamedTensor> {
-    size_of_float(dtype).map(|_| NamedTensor {
-        name: name.to_owned(),
-        shape: shape.to_vec(),
-    })
-}
-
-/// Bytes of a float; `None` for types that are not used for weights.
-pub fn size_of_float(dtype: Dtype) -> Option<usize> {
-    match dtype {
-        Dtype::F64 => Some(8),
-        Dtype::F32 => Some(4),
-        Dtype::F16 | Dtype::BF16 => Some(2),
-        _ => None,
+    /// The numbers of the tensor with this name.
+    pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
+        let tensor = self.tensors.get(name).ok_or("it is missing");
+        let values = tensor.map_err(str::to_owned).and_then(Tensor::values);
+        values.map_err(|reason| format!("{name}: {reason}"))
     }
-}
-
-/// Little-endian floats as f32; `None` for types that are not used for weights.
-pub fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
-    Some(match dtype {
-        Dtype::F32 => bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect(),
-        Dtype::F64 => bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f64::from_le_bytes(*bytes) as f32)
-            .collect(),
-        Dtype::F16 => bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| f16::from_le_bytes(*bytes).to_f32())
-            .collect(),
-        Dtype::BF16 => bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| bf16::from_le_bytes(*bytes).to_f32())
-            .collect(),
-        _ => return None,
-    })
 }
 
 /// How the name of an index ends.
@@ -207,18 +158,14 @@ const MAX_INDEX_BYTES: u64 = 4 << 20;
 /// The most files; together they may be as large as a single one may be.
 const MAX_FILES: usize = 64;
 
-/// What an index says.
+/// An index and the files that it names.
 #[derive(Deserialize)]
-struct Index {
+pub struct Shards {
     /// The file of each tensor, in the folder of the index.
     weight_map: BTreeMap<String, String>,
-}
-
-/// The content of all files that an index names.
-pub struct Shards {
-    files: Vec<Vec<u8>>,
-    /// The tensors' names and the positions of their files.
-    tensors: BTreeMap<String, usize>,
+    /// What is in these files.
+    #[serde(skip)]
+    files: BTreeMap<String, Vec<u8>>,
 }
 
 /// True for the path of an index, by its name.
@@ -233,86 +180,41 @@ pub fn is_index(path: &Path) -> bool {
 impl Shards {
     /// Reads the index at this path and the files that it names.
     pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let unreadable = |path: &Path, error: &std::io::Error| ImportError::Unreadable {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        };
         let malformed = |reason: String| ImportError::Malformed {
             path: path.to_owned(),
             reason,
         };
-        let json = read_limited(path, MAX_INDEX_BYTES).map_err(|error| unreadable(path, &error))?;
-        let Index { weight_map } = serde_json::from_slice(&json).map_err(|error| {
+        let json = read_limited(path, MAX_INDEX_BYTES).map_err(unreadable(path))?;
+        let mut shards: Self = serde_json::from_slice(&json).map_err(|error| {
             malformed(format!("it is not an index of safetensors files ({error})"))
         })?;
-        let (mut names, mut tensors) = (Vec::new(), BTreeMap::new());
-        for (tensor, file) in weight_map {
-            let position = names
-                .iter()
-                .position(|name| *name == file)
-                .unwrap_or(names.len());
-            if position == names.len() {
-                if !is_plain_name(&file) {
-                    return Err(malformed(format!(
-                        "\"{file}\" is not the name of a file in the folder of the index"
-                    )));
-                }
-                names.push(file);
+        let mut left = MAX_FILE_BYTES;
+        for name in shards.weight_map.values() {
+            if shards.files.contains_key(name) {
+                continue;
             }
-            if names.len() > MAX_FILES {
+            if !is_plain_name(name) {
+                return Err(malformed(format!(
+                    "\"{name}\" is not the name of a file in the folder of the index"
+                )));
+            }
+            if shards.files.len() == MAX_FILES {
                 return Err(malformed(format!("it names more than {MAX_FILES} files")));
             }
-            tensors.insert(tensor, position);
-        }
-        let (mut files, mut left) = (Vec::new(), MAX_FILE_BYTES);
-        for name in names {
             let path = folder_of(path).join(name);
-            let bytes = read_limited(&path, left).map_err(|error| unreadable(&path, &error))?;
+            let bytes = read_limited(&path, left).map_err(unreadable(&path))?;
             left -= bytes.len() as u64;
-            files.push(bytes);
+            shards.files.insert(name.clone(), bytes);
         }
-        Ok(Self { files, tensors })
-    }
-
-    /// Opens them. Errors say what is wrong.
-    pub fn open(&self) -> Result<ShardedFile<'_>, String> {
-        let files = self
-            .files
-            .iter()
-            .map(|bytes| SafetensorsFile::read(bytes))
-            .collect::<Result<Vec<_>, _>>()?;
-        let missing = self
-            .tensors
-            .iter()
-            .find(|(name, position)| files[**position].tensor(name).is_none());
-        match missing {
-            Some((name, _)) => Err(format!(
-                "the tensor {name} is not in the file that the index names"
-            )),
-            None => Ok(ShardedFile {
-                files,
-                tensors: &self.tensors,
-            }),
-        }
+        Ok(shards)
     }
 }
 
-/// Opened files, which together are like a single one.
-pub struct ShardedFile<'a> {
-    files: Vec<SafetensorsFile<'a>>,
-    tensors: &'a BTreeMap<String, usize>,
-}
-
-impl<'a> ShardedFile<'a> {
-    /// The names of the tensors, each with its file.
-    pub fn tensors(&self) -> impl Iterator<Item = (&str, &SafetensorsFile<'a>)> {
-        self.tensors
-            .iter()
-            .filter_map(|(name, position)| Some((name.as_str(), self.files.get(*position)?)))
-    }
-
-    pub fn file_of(&self, name: &str) -> Option<&SafetensorsFile<'a>> {
-        self.files.get(*self.tensors.get(name)?)
+/// Makes an error of a file that cannot be read.
+pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> ImportError + '_ {
+    |error| ImportError::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
     }
 }
 

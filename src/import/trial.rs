@@ -6,11 +6,12 @@
 //! unless somebody chooses: weights that are misread would lose accuracy without a word. What is
 //! offered first is what is imported when it is accepted.
 
-use super::{CLASSES, ImportError, Trials};
+use super::{CLASSES, Trials};
 use crate::data::{Split, builtin};
 use crate::infer::{Measurement, Scores, fit_digit_detector, fit_temperature, measure};
 use crate::nn::onnx::OnnxGraph;
-use crate::nn::{Net, flops};
+use crate::nn::{ComputeError, Net, flops};
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Normalization, Reading};
 use crate::run_config::{Activation, Classes, DataSpec, ModelKind, Network};
@@ -86,67 +87,37 @@ pub struct TrialImages {
 }
 
 /// Loads images that a network may have learned from, if there are any.
-pub type MoreImages<'a> =
-    dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, ImportError> + 'a;
+pub type MoreImages<'a> = dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, Problem> + 'a;
 
 /// A network that a file may have.
-pub enum Candidate {
-    /// One of Inkling's, with its weights in the order of its parameters, and its activation if
-    /// that is known.
-    Weights {
-        network: Network,
-        values: Vec<Vec<f32>>,
-        activation: Option<Activation>,
-        /// Weights with another name in the file: theirs and ours.
-        renamed: Vec<(String, String)>,
-    },
-    /// The one in an ONNX file, computed as it is.
+pub struct Candidate {
+    pub network: Network,
+    /// Its activation if that is known, as it need not be in the network of an ONNX file.
+    pub activation: Option<Activation>,
+    pub body: Body,
+    /// Weights with another name in the file: theirs and ours.
+    pub renamed: Vec<(String, String)>,
+}
+
+pub enum Body {
+    /// The weights of one of Inkling's networks, in the order of its parameters.
+    Weights(Vec<Vec<f32>>),
+    /// The network of an ONNX file, computed as it is.
     Graph(OnnxGraph),
 }
 
 impl Candidate {
-    pub fn network(&self) -> Network {
-        match self {
-            Self::Weights { network, .. } => *network,
-            Self::Graph(_) => ModelKind::Onnx.into(),
-        }
-    }
-
-    /// The activations that it may have.
-    fn activations(&self, given: Option<Activation>) -> Vec<Activation> {
-        match self {
-            Self::Weights { activation, .. } => activation
-                .or(given)
-                .map_or_else(|| Activation::ALL.to_vec(), |known| vec![known]),
-            Self::Graph(_) => vec![Activation::default()],
-        }
-    }
-
-    pub fn set_activation(&mut self, known: Activation) {
-        if let Self::Weights { activation, .. } = self {
-            *activation = Some(known);
-        }
-    }
-
-    pub fn renamed(&self) -> Vec<(String, String)> {
-        match self {
-            Self::Weights { renamed, .. } => renamed.clone(),
-            Self::Graph(_) => Vec::new(),
-        }
-    }
-
     /// It as Inkling builds it for this reading.
-    pub fn net(&self, reading: &Reading) -> Result<Net, ImportError> {
+    pub fn net(&self, reading: &Reading) -> Result<Net, Problem> {
         let normalization = reading.normalization;
-        match self {
-            Self::Weights {
-                network, values, ..
-            } => {
-                let net = Net::new(*network, reading.activation, CLASSES, 0)?;
-                net.set_weights(values)?;
+        match &self.body {
+            Body::Weights(values) => {
+                let net = Net::new(self.network, reading.activation, CLASSES, 0)
+                    .and_then(|net| net.set_weights(values).map(|()| net))
+                    .map_err(ComputeError::from)?;
                 Ok(net.with_normalization(normalization))
             }
-            Self::Graph(graph) => Ok(Net::of_graph(graph.clone(), normalization)),
+            Body::Graph(graph) => Ok(Net::of_graph(graph.clone(), normalization)),
         }
     }
 }
@@ -162,43 +133,26 @@ pub struct Decided {
     pub doubt: Option<Trials>,
 }
 
-/// What a file may have: the most usual network first.
+/// What a file may have.
 pub struct Candidates {
-    pub usual: Candidate,
-    pub others: Vec<Candidate>,
+    /// At least one, the most usual first.
+    pub all: Vec<Candidate>,
     /// Whether images have their channels last, or none.
     pub has_channels_last: bool,
 }
 
-impl From<Candidate> for Candidates {
-    fn from(only: Candidate) -> Self {
-        Self {
-            usual: only,
-            others: Vec::new(),
-            has_channels_last: false,
-        }
-    }
-}
-
 impl Candidates {
-    pub fn into_all(self) -> impl Iterator<Item = Candidate> {
-        std::iter::once(self.usual).chain(self.others)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Candidate> {
-        std::iter::once(&self.usual).chain(&self.others)
-    }
-
     /// All readings that these settings, as far as they are given, leave open, the most usual first.
     fn readings(&self, spec: &ImportSpec) -> Vec<Reading> {
         let normalizations = spec
             .normalization
             .map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]);
         let mut readings = Vec::new();
-        for candidate in self.all() {
-            for activation in candidate.activations(spec.activation) {
+        for candidate in &self.all {
+            let known = candidate.activation.or(spec.activation);
+            for activation in known.map_or_else(|| Activation::ALL.to_vec(), |known| vec![known]) {
                 readings.extend(normalizations.iter().map(|&normalization| Reading {
-                    network: candidate.network(),
+                    network: candidate.network,
                     activation,
                     normalization,
                 }));
@@ -209,9 +163,8 @@ impl Candidates {
 
     /// The one that this reading is of.
     pub fn of(&self, reading: &Reading) -> &Candidate {
-        self.all()
-            .find(|candidate| candidate.network() == reading.network)
-            .unwrap_or(&self.usual)
+        let same = |candidate: &&Candidate| candidate.network == reading.network;
+        self.all.iter().find(same).unwrap_or(&self.all[0])
     }
 
     fn attempt(
@@ -219,14 +172,11 @@ impl Candidates {
         reading: Reading,
         images: &Split,
         progress: &mut impl Progress,
-    ) -> Result<Tried, ImportError> {
+    ) -> Result<Tried, Problem> {
         let net = self.of(&reading).net(&reading)?;
         let measured = measure(&net, Calibration::NONE.temperature, images, progress)?;
-        let tried = Tried::new(reading, measured.logits(), &images.labels);
-        Ok(Tried {
-            has_channels_last: self.has_channels_last,
-            ..tried
-        })
+        let (logits, labels) = (measured.logits(), &images.labels);
+        Ok(Tried::new(reading, self.has_channels_last, logits, labels))
     }
 
     /// Tries all readings on a few images, the better ones on more, and the best on all; they come
@@ -236,7 +186,7 @@ impl Candidates {
         readings: &[Reading],
         images: &Split,
         progress: &mut impl Progress,
-    ) -> Result<Vec<Tried>, ImportError> {
+    ) -> Result<Vec<Tried>, Problem> {
         let mut left = readings.to_vec();
         let mut tried = Vec::new();
         for (round, (count, survivors)) in ROUNDS.into_iter().enumerate() {
@@ -258,10 +208,9 @@ impl Candidates {
     /// Images that all readings can be tried on within seconds.
     fn affordable_images(&self) -> usize {
         const OPERATIONS: u64 = 10_000_000_000;
-        let most = self
-            .all()
-            .map(|candidate| flops(candidate.network()).forward);
-        ((OPERATIONS / most.max().unwrap_or_default().max(1)) as usize).max(DIGITS)
+        let networks = self.all.iter().map(|candidate| candidate.network);
+        let most = networks.map(|network| flops(network).forward).max();
+        ((OPERATIONS / most.unwrap_or_default().max(1)) as usize).max(DIGITS)
     }
 }
 
@@ -274,7 +223,7 @@ pub fn decide(
     digits: &Split,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
-) -> Result<Decided, ImportError> {
+) -> Result<Decided, Problem> {
     let readings = candidates.readings(spec);
     let enough = enough(&readings);
     let mut tried_on = TrialImages {
@@ -286,7 +235,7 @@ pub fn decide(
     // Even a lead says more on images that a network knows.
     let is_clear = |tried: &[Tried]| {
         choose(tried).is_none_or(|chosen| {
-            chosen.accuracy() >= ENOUGH && doubt(enough, tried, chosen).is_none()
+            chosen.accuracy >= ENOUGH && doubt(enough, tried, chosen).is_none()
         })
     };
     let is_open = readings.len() > 1;
@@ -302,7 +251,8 @@ pub fn decide(
         };
         let again =
             candidates.tournament(&readings, &others.images, &mut progress.part(0.6, 0.9))?;
-        let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
+        let accuracy =
+            |tried: &[Tried]| tried.iter().map(|tried| tried.accuracy).fold(0.0, f64::max);
         if accuracy(&again) > accuracy(&tried) {
             (tried, tried_on) = (again, others);
         }
@@ -310,16 +260,10 @@ pub fn decide(
     let best = choose(&tried);
     let doubt = best.and_then(|best| doubt(enough, &tried, best));
     // If digits are not recognized, the most accurate reading is one of chance.
-    let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= enough.min(MIN_ACCURACY))
-    {
+    let chosen = if let Some(best) = best.filter(|best| best.accuracy >= enough.min(MIN_ACCURACY)) {
         best.clone()
     } else {
-        let usual = Reading {
-            network: candidates.usual.network(),
-            activation: candidates.usual.activations(spec.activation)[0],
-            normalization: spec.normalization.unwrap_or(Normalization::MNIST),
-        };
-        candidates.attempt(usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
+        candidates.attempt(readings[0], &tried_on.images, &mut progress.part(0.9, 1.0))?
     };
     let doubt = doubt.filter(|_| is_open).map(|doubt| Trials {
         doubt,
@@ -330,14 +274,14 @@ pub fn decide(
     Ok(Decided {
         net: candidates.of(&chosen.reading).net(&chosen.reading)?,
         reading: chosen.reading,
-        accuracy: chosen.accuracy(),
+        accuracy: chosen.accuracy,
         tried_on,
         doubt,
     })
 }
 
 /// The temperature of this network, fitted on digits; `None` if it does not recognize them.
-pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32>, ImportError> {
+pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32>, Problem> {
     let digits = trial_digits(&mut progress.part(0.0, 0.5))?;
     let measured = measure(
         net,
@@ -360,7 +304,7 @@ pub fn calibrated(
     net: Net,
     digits: &Split,
     progress: &mut impl Progress,
-) -> Result<(Net, Calibration), ImportError> {
+) -> Result<(Net, Calibration), Problem> {
     let detector = fit_digit_detector(
         &net,
         &[],
@@ -383,7 +327,7 @@ pub fn calibrated(
 }
 
 /// The digits that readings are tried on.
-pub fn trial_digits(progress: &mut impl Progress) -> Result<Split, ImportError> {
+pub fn trial_digits(progress: &mut impl Progress) -> Result<Split, Problem> {
     Ok(builtin::generate(SEED, 0, DIGITS, progress)?.test)
 }
 
@@ -391,67 +335,54 @@ pub fn trial_digits(progress: &mut impl Progress) -> Result<Split, ImportError> 
 #[derive(Clone, Debug)]
 pub struct Tried {
     pub reading: Reading,
+    pub accuracy: f64,
     /// The digit that each image was taken for.
     answers: Vec<u8>,
-    correct: Vec<bool>,
     /// The cross-entropy of each image, in nats, at the temperature at which it is least on
     /// average, since networks that were trained with smoothed labels are less sure than right. On
     /// images like those of its training the right reading has less of it than a wrong one, even if
     /// both give the same answers.
     losses: Vec<f32>,
-    temperature: f32,
-    /// [`Candidates::has_channels_last`].
-    has_channels_last: bool,
+    /// Their mean.
+    loss: f32,
+    /// What is added to it: more the less usual its normalization and temperature are.
+    penalty: f32,
 }
 
 impl Tried {
-    /// A reading that gave these logits, ten for each image, for images with these labels.
-    pub fn new(reading: Reading, logits: &[f32], labels: &[u8]) -> Self {
+    /// A reading that gave these logits, ten for each image, for images with these labels;
+    /// [`Candidates::has_channels_last`] says where these images have their channels.
+    pub fn new(reading: Reading, has_channels_last: bool, logits: &[f32], labels: &[u8]) -> Self {
         let temperature = fit_temperature(logits, labels);
-        let scores = || Scores::of_rows(logits, logits.len() / labels.len().max(1), temperature);
-        let answers: Vec<u8> = scores().map(|scores| scores.digit as u8).collect();
-        let correct = answers
-            .iter()
-            .zip(labels)
-            .map(|(answer, label)| answer == label)
-            .collect();
-        let loss = |(scores, &label): (Scores, &u8)| {
-            -scores.probabilities[usize::from(label)]
-                .max(f32::MIN_POSITIVE)
-                .ln()
-        };
-        Self {
-            reading,
-            answers,
-            correct,
-            losses: scores().zip(labels).map(loss).collect(),
-            temperature,
-            has_channels_last: false,
+        let (mut answers, mut losses, mut correct) = (Vec::new(), Vec::new(), 0);
+        for (scores, &label) in Scores::of_rows(logits, CLASSES, temperature).zip(labels) {
+            let probability = scores.probabilities[usize::from(label)];
+            losses.push(-probability.max(f32::MIN_POSITIVE).ln());
+            answers.push(scores.digit as u8);
+            correct += u32::from(scores.digit == usize::from(label));
         }
-    }
-
-    pub fn accuracy(&self) -> f64 {
-        self.correct.iter().filter(|&&correct| correct).count() as f64
-            / self.correct.len().max(1) as f64
-    }
-
-    fn loss(&self) -> f32 {
-        self.losses.iter().sum::<f32>() / self.losses.len().max(1) as f32
-    }
-
-    /// The loss, and more the less usual its normalization and temperature are.
-    fn penalized_loss(&self) -> f32 {
         let [_, unit, _, whole] = NORMALIZATIONS;
-        let normalization = self.reading.normalization;
-        let unusual = if normalization == whole {
+        let unusual = if reading.normalization == whole {
             WHOLE_PENALTY
-        } else if self.has_channels_last && normalization != unit {
+        } else if has_channels_last && reading.normalization != unit {
             KERAS_PENALTY
         } else {
             0.0
         };
-        let distance = self.temperature.ln() - USUAL_LOG_TEMPERATURE;
-        self.loss() + unusual + TEMPERATURE_PENALTY * distance.powi(2)
+        let distance = temperature.ln() - USUAL_LOG_TEMPERATURE;
+        let images = losses.len().max(1);
+        Self {
+            reading,
+            accuracy: f64::from(correct) / images as f64,
+            answers,
+            loss: losses.iter().sum::<f32>() / images as f32,
+            losses,
+            penalty: unusual + TEMPERATURE_PENALTY * distance.powi(2),
+        }
+    }
+
+    fn penalized_loss(&self) -> f32 {
+        self.loss + self.penalty
     }
 
     /// Whether nothing but the normalization differs.
@@ -466,9 +397,8 @@ impl Tried {
     /// True if it makes the labels likelier, and not by chance: by the mean of the differences,
     /// which is at least this many standard errors. The temperatures tell normalizations apart, and nothing else.
     fn is_likelier_than(&self, other: &Self, deviations: f64) -> bool {
-        let penalties = |tried: &Self| f64::from(tried.penalized_loss() - tried.loss());
         let penalty = if self.differs_in_normalization(other) {
-            penalties(other) - penalties(self)
+            f64::from(other.penalty - self.penalty)
         } else {
             0.0
         };
@@ -546,10 +476,14 @@ pub fn choose(tried: &[Tried]) -> Option<&Tried> {
             })
         })
         .collect();
-    usual(&normalized, Tried::loss, |likeliest, tried| {
-        likeliest.loss() > AS_LIKELY * tried.loss()
-            || !likeliest.is_likelier_than(tried, DEVIATIONS)
-    })
+    usual(
+        &normalized,
+        |tried| tried.loss,
+        |likeliest, tried| {
+            likeliest.loss > AS_LIKELY * tried.loss
+                || !likeliest.is_likelier_than(tried, DEVIATIONS)
+        },
+    )
 }
 
 /// The reading with the least loss, or a more usual one that gives the same answers and
@@ -566,11 +500,11 @@ fn usual<'a>(
 
 /// Why `chosen` may be wrong.
 fn doubt(enough: f64, tried: &[Tried], chosen: &Tried) -> Option<Doubt> {
-    if chosen.accuracy() < enough {
+    if chosen.accuracy < enough {
         return Some(Doubt::LowAccuracy);
     }
     let is_close = |other: &Tried| {
-        other.accuracy() >= chosen.accuracy() - CLEAR_GAIN
+        other.accuracy >= chosen.accuracy - CLEAR_GAIN
             && !other.is_like(chosen)
             && !chosen.is_likelier_than(other, DEVIATIONS)
     };
@@ -581,7 +515,7 @@ fn doubt(enough: f64, tried: &[Tried], chosen: &Tried) -> Option<Doubt> {
 /// other answers.
 fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
     let mut ranked: Vec<&Tried> = tried.iter().collect();
-    ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
+    ranked.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
     let mut distinct = vec![chosen];
     for tried in ranked {
         if distinct.len() < LISTED && !distinct.iter().any(|other| other.is_like(tried)) {
@@ -592,7 +526,7 @@ fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
         .into_iter()
         .map(|tried| MeasuredReading {
             reading: tried.reading,
-            accuracy: tried.accuracy(),
+            accuracy: tried.accuracy,
         })
         .collect()
 }

@@ -44,7 +44,7 @@ fn every_network_that_was_exported_has_its_weights_again() {
         for (spec, tolerance) in opsets.into_iter().map(|spec| (spec, 0.0)).chain(inexact) {
             let quantized = spec.quantize && model != ModelKind::Linear;
             let bytes = file(&exported, &spec, "model");
-            let mut weights = Weights::open(&bytes).unwrap();
+            let weights = Weights::open(&bytes).unwrap();
             let net = &exported.file.net;
             assert_eq!(weights.tensors().len(), net.parameters().len(), "{model}");
             for parameter in net.parameters() {
@@ -661,7 +661,7 @@ fn a_damaged_file_is_refused_or_read_and_never_more() {
                 bytes[place] = random.below(256) as u8;
             }
         }
-        if let Ok(mut weights) = Weights::open(&bytes) {
+        if let Ok(weights) = Weights::open(&bytes) {
             for tensor in weights.tensors() {
                 let values = weights.values(&tensor.name).unwrap();
                 assert_eq!(

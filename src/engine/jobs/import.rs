@@ -80,7 +80,7 @@ fn training_images(
     spec: &ImportSpec,
     folders: &[PathBuf],
     progress: &mut dyn Progress,
-) -> Result<Option<TrialImages>, ImportError> {
+) -> Result<Option<TrialImages>, Problem> {
     let named = spec.data.clone().filter(DataSpec::is_known);
     for data in named
         .into_iter()

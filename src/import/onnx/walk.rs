@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use prost::Message;
 
-use super::Constant;
+use super::tensor;
+use crate::import::tensor::Tensor;
 use crate::nn::onnx::MAX_OPERATORS;
 use crate::nn::onnx::proto::NodeProto;
 use crate::nn::onnx::wire::{Fields, Value, text};
@@ -19,8 +20,8 @@ const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
 pub(super) struct Walk<'a> {
     nodes: usize,
     /// What is known before any image comes.
-    pub constants: HashMap<String, Constant<'a>>,
-    pub weights: BTreeMap<String, Constant<'a>>,
+    pub constants: HashMap<String, Tensor<'a>>,
+    pub weights: BTreeMap<String, Tensor<'a>>,
     /// The name of the layer that a matrix product made this value, and how many there are of it: a
     /// sum with as many numbers adds its bias.
     products: HashMap<String, (String, usize)>,
@@ -56,18 +57,8 @@ impl<'a> Walk<'a> {
                 .unwrap_or_default()
         };
         let known = |walk: &Self, index: usize| walk.constants.get(input(index)).cloned();
-        let integer = |name: &str| {
-            node.attribute
-                .iter()
-                .find(|attribute| attribute.name == name)
-                .and_then(|attribute| attribute.i)
-        };
-        let integers = |name: &str| {
-            node.attribute
-                .iter()
-                .find(|attribute| attribute.name == name)
-                .map(|attribute| attribute.ints.as_slice())
-        };
+        let attribute = |name: &str| node.attribute.iter().find(|it| it.name == name);
+        let integer = |name: &str| attribute(name).and_then(|attribute| attribute.i);
         match node.op_type.as_str() {
             "Identity" | "Cast" => {
                 if let Some(constant) = known(self, 0) {
@@ -76,9 +67,9 @@ impl<'a> Walk<'a> {
                     self.products.insert(output.clone(), product);
                 }
             }
-            "Transpose" => match (known(self, 0), integers("perm")) {
+            "Transpose" => match (known(self, 0), attribute("perm").map(|it| &it.ints[..])) {
                 (Some(constant), Some([1, 0]) | None) if constant.shape.len() == 2 => {
-                    self.constants.insert(output.clone(), constant.transpose());
+                    self.constants.insert(output.clone(), constant.transposed());
                 }
                 (None, Some(permutation)) => {
                     self.channels_last = permutation == TO_CHANNELS_LAST;
@@ -101,17 +92,8 @@ impl<'a> Walk<'a> {
                 if let Some(kernel) = known(self, 1) {
                     self.channels = kernel.shape.first().copied().unwrap_or_default();
                     self.channels_last = false;
-                    let layer = self.layer(input(1));
-                    self.add(&layer, "weight", Some(kernel));
                     let bias = known(self, 2);
-                    self.products.insert(
-                        output.clone(),
-                        (
-                            layer.clone(),
-                            if bias.is_some() { 0 } else { self.channels },
-                        ),
-                    );
-                    self.add(&layer, "bias", bias);
+                    self.add_product(output, input(1), kernel, bias);
                 }
             }
             "Gemm" | "MatMul" => {
@@ -120,22 +102,10 @@ impl<'a> Walk<'a> {
                     let matrix = if is_transposed {
                         matrix
                     } else {
-                        matrix.transpose()
+                        matrix.transposed()
                     };
-                    let layer = self.layer(input(1));
-                    let outputs = matrix.shape[0];
-                    let matrix = self.with_channels_first(matrix);
-                    self.add(&layer, "weight", Some(matrix));
-                    let bias = if node.op_type == "Gemm" {
-                        known(self, 2)
-                    } else {
-                        None
-                    };
-                    self.products.insert(
-                        output.clone(),
-                        (layer.clone(), if bias.is_some() { 0 } else { outputs }),
-                    );
-                    self.add(&layer, "bias", bias);
+                    let (matrix, bias) = (self.with_channels_first(matrix), known(self, 2));
+                    self.add_product(output, input(1), matrix, bias);
                 }
             }
             "Add" => {
@@ -194,8 +164,24 @@ impl<'a> Walk<'a> {
             .map_or_else(|| format!("layer{}", self.layers), str::to_owned)
     }
 
-    fn add(&mut self, layer: &str, part: &str, constant: Option<Constant<'a>>) {
-        if let Some(constant) = constant.filter(Constant::is_weight) {
+    /// Adds the layer whose product with this weight is the value `output`.
+    fn add_product(
+        &mut self,
+        output: &str,
+        name: &str,
+        weight: Tensor<'a>,
+        bias: Option<Tensor<'a>>,
+    ) {
+        let outputs = weight.shape.first().copied().unwrap_or_default();
+        let expected = if bias.is_some() { 0 } else { outputs };
+        let layer = self.layer(name);
+        self.add(&layer, "weight", Some(weight));
+        self.add(&layer, "bias", bias);
+        self.products.insert(output.to_owned(), (layer, expected));
+    }
+
+    fn add(&mut self, layer: &str, part: &str, constant: Option<Tensor<'a>>) {
+        if let Some(constant) = constant.filter(Tensor::is_weight) {
             self.weights
                 .entry(format!("{layer}.{part}"))
                 .or_insert(constant);
@@ -203,7 +189,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The matrix after a convolution, whose channels came last.
-    fn with_channels_first(&mut self, matrix: Constant<'a>) -> Constant<'a> {
+    fn with_channels_first(&mut self, matrix: Tensor<'a>) -> Tensor<'a> {
         let inputs = matrix.shape[1];
         let (channels, last) = (self.channels, std::mem::take(&mut self.channels_last));
         self.channels = 0;
@@ -216,7 +202,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The output of an operator that is nothing but a tensor, and that tensor.
-fn constant_of(message: &[u8]) -> Result<Option<(&str, Constant<'_>)>, String> {
+fn constant_of(message: &[u8]) -> Result<Option<(&str, Tensor<'_>)>, String> {
     let (mut output, mut attribute, mut is_constant) = ("", None, false);
     for field in Fields::of(message) {
         match field? {
@@ -231,8 +217,8 @@ fn constant_of(message: &[u8]) -> Result<Option<(&str, Constant<'_>)>, String> {
     };
     for field in Fields::of(attribute) {
         // The tensor of an attribute.
-        if let (5, Value::Bytes(tensor)) = field? {
-            return Ok(Constant::read(tensor)?.map(|(_, constant)| (output, constant)));
+        if let (5, Value::Bytes(message)) = field? {
+            return Ok(tensor(message)?.map(|(_, constant)| (output, constant)));
         }
     }
     Ok(None)
