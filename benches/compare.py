@@ -80,7 +80,7 @@ def our_epochs(arguments, nets, batches, formats):
         # Two seeds, because a sweep has to vary something.
         ranges = {"network": chosen, "batch-size": batches, "precision": formats, "seed": [1, 2], "epochs": [2], "optimizer": [settings["optimizer"]],
                   "lr": [settings["lr"]], "schedule": [settings["schedule"]], "augmentation": ["off"]}
-        options = ["--preset", "quick", "--sampler", "grid", "--pruner", "none", "--at-once", 1]
+        options = ["--preset", "quick", "--sampler", "grid", "--pruner", "none", "--parallel", 1]
         options += [part for name, values in ranges.items() for part in ("--set", f"{name}={','.join(map(str, values))}")]
         trials = {}
         for event in inkling(arguments, "sweep", options)[0]:

@@ -102,7 +102,7 @@ pub fn folder(package: &Value) -> PathBuf {
         .unwrap_or_default()
 }
 
-/// A string, empty where it is something else.
+/// A string, empty if it is something else.
 pub fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -28,7 +28,7 @@ use zip::write::SimpleFileOptions;
 mod sweep;
 
 /// A sweep as a person writes it.
-const SWEEP: &str = "preset = \"balanced\"\ndata = \"mnist\"\ntrials = 30\ntime = \"30m\"\nsampler = \"tpe\"\npruner = \"none\"\nat-once = 2\n\n[set]\nepochs = 4\n\
+const SWEEP: &str = "preset = \"balanced\"\ndata = \"mnist\"\ntrials = 30\ntime = \"30m\"\nsampler = \"tpe\"\npruner = \"none\"\nparallel = 2\n\n[set]\nepochs = 4\n\
     lr = \"1e-4..1e-2:log\"\nbatch-size = [32, 64, 128]\naugmentation = [\"off\", \"gentle\"]\nweight-decay = \"0..0.1:5\"\n";
 
 /// A state dict with one tensor of 2x3 elements, as `torch.save` writes it.

@@ -5,7 +5,7 @@ use crate::problem::{Code, Explain};
 
 /// The work was cancelled by whoever waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("The job was cancelled.")]
+#[error("The job was canceled.")]
 pub struct Cancelled;
 
 impl Explain for Cancelled {

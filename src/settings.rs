@@ -1,5 +1,5 @@
-//! What the person chose for the program, remembered between starts. An unreadable file never prevents the launch: it is renamed
-//! and the defaults are used.
+//! What the person chose for the program, remembered between starts. An unreadable file never
+//! prevents the launch: it is renamed and the defaults are used.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ pub struct Settings {
     /// Throughput and memory are plotted below loss and accuracy.
     pub speed_and_memory: bool,
     pub monitor: bool,
-    /// The canvas and the held-out images are shown beside the plots, where the window is wide
+    /// The canvas and the validation images are shown beside the plots, where the window is wide
     /// enough.
     pub side_panel: bool,
 }
@@ -126,7 +126,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The remembered settings, or the defaults where there are none that can be read. A file that
+    /// The remembered settings, or the defaults if there are none that can be read. A file that
     /// cannot be read, or is too large, is set aside, and where to is given: whoever edited it by
     /// hand can mend it.
     pub fn load(path: &Path) -> (Self, Option<PathBuf>) {

@@ -357,7 +357,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
             started.borrow_mut().push(settings);
             handle
         }),
-        executor: Arc::new(move |_host, _settings, _at_once| {
+        executor: Arc::new(move |_host, _settings, _parallel| {
             Box::new(FakeExecutor {
                 epochs: Some(Arc::clone(&epochs)),
                 ..FakeExecutor::default()

@@ -38,7 +38,7 @@ pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
     }
 }
 
-/// The folder of the real MNIST; `None`, and a word on the standard error, where it is not there.
+/// The folder of the real MNIST; `None`, and a word on the standard error, if it is not there.
 pub fn mnist_folder() -> Option<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let folders = std::env::var_os("INKLING_DATA_DIR")

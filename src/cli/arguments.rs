@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::runs::find;
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef};
-use crate::run_config::{Preset, UnknownChoice};
+use crate::run_config::{Preset, UnknownChoiceError};
 use crate::runs::{self, Store};
 use crate::system::paths::Paths;
 use crate::text::visible;
@@ -22,14 +22,13 @@ pub struct Models {
     /// Keep dropout on, and average COUNT predictions of each model (Monte Carlo dropout)
     #[arg(long, value_name = "COUNT", requires = "files", value_parser = clap::value_parser!(u32).range(1..))]
     pub dropout_passes: Option<u32>,
-    /// Average over the samples from the posterior of the weights that the run of the model kept
-    /// (SGLD, pSGLD)
+    /// Average predictions over the posterior samples saved with the model (SGLD, pSGLD)
     #[arg(long, requires = "files")]
     pub posterior_samples: bool,
 }
 
 impl Models {
-    /// What they name; the starter model where there is none.
+    /// What they name; the starter model if there is none.
     pub fn reference(&self) -> Result<ModelRef, Failure> {
         Ok(match (self.files.as_slice(), self.dropout_passes) {
             ([], _) => ModelRef::Starter,
@@ -91,7 +90,7 @@ fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         if paths.is_empty() {
             let model = visible::one_line(&model.display().to_string());
             return Err(Failure::Failed(format!(
-                "The run of {model} kept no samples from the posterior. Train with --optimizer sgld or psgld, without weight averaging."
+                "No posterior samples were saved with {model}. Train with --optimizer sgld or psgld, without weight averaging."
             )));
         }
         samples.extend(paths);
@@ -99,13 +98,14 @@ fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(samples)
 }
 
-/// Parses one of the names; the help lists them, and clap suggests the closest for a misspelled one.
+/// Parses one of the names; the help lists them, and clap suggests the closest for a misspelled
+/// one.
 pub fn choice<T>(
     all: &[T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> + use<T>
 where
-    T: FromStr<Err = UnknownChoice> + Copy + Send + Sync + 'static,
+    T: FromStr<Err = UnknownChoiceError> + Copy + Send + Sync + 'static,
 {
     let names: Vec<&str> = all.iter().map(|choice| name(*choice)).collect();
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())

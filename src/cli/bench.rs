@@ -30,7 +30,7 @@ pub struct Arguments {
     /// Finish in about ten seconds instead of a minute; results are noisier
     #[arg(long)]
     quick: bool,
-    /// Instead, time a few training steps at every batch size, or on every device at every
+    /// Instead, time a few training steps with every batch size, or on every device in every
     /// precision
     #[arg(long, value_name = "WHAT", conflicts_with = "quick")]
     compare: Option<Comparison>,
@@ -223,7 +223,7 @@ fn measure(
             Update::Progress(now) => {
                 if now.background_load > BUSY && !std::mem::replace(&mut warned, true) {
                     progress.note(&format!(
-                        "{} Figures will not be reliable; better close other programs.",
+                        "{} Results will be unreliable; close other programs first.",
                         busy(now.background_load)
                     ));
                 }
@@ -242,7 +242,7 @@ fn measure(
         Ok(())
     })?;
     let Some(result) = result else {
-        progress.warn("Cancelled; nothing was saved.");
+        progress.warn("Canceled; nothing was saved.");
         return Err(Failure::Interrupted);
     };
     Ok((result, rows))

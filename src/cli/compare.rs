@@ -29,12 +29,12 @@ const BASELINE: usize = 0;
 /// The options of `inkling compare`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Model files, folders or titles of runs, or latest, 2 to 8; the first is the baseline that the
-    /// others are compared with
+    /// Model files, folders or titles of runs, or latest, 2 to 8; the first is the baseline that
+    /// the others are compared with
     #[arg(required = true, value_name = "MODEL", num_args = 1..)]
     runs: Vec<PathBuf>,
-    /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist,
-    /// emnist-digits, emnist-letters or a path [default: the one that all were trained on]
+    /// Data set to compare them on: builtin, mnist, fashion-mnist, kmnist,
+    /// emnist-digits, emnist-letters or a path [default: the one they were all trained on]
     #[arg(long, value_name = "DATA")]
     data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones

@@ -112,7 +112,7 @@ pub struct Entry {
     folder: Option<String>,
     train_images: Option<u64>,
     test_images: Option<u64>,
-    /// Whether the files are the original ones, where that is known.
+    /// Whether the files are the original ones, if that is known.
     original: Option<bool>,
 }
 
@@ -153,7 +153,7 @@ fn run_list(list: List) -> Result<(), Failure> {
         original: None,
     };
     output.json_or(&entry, || match kept {
-        0 => line(&entry, "no drawings are kept yet"),
+        0 => line(&entry, "no drawings yet"),
         _ => format!(
             "{:<14} {:>7} drawings         {}",
             entry.name,
@@ -300,10 +300,11 @@ pub struct Found {
     train_images: Vec<u64>,
     /// Test images of each class.
     test_images: Vec<u64>,
-    /// What was done to the images besides reading them, a sentence or two for each thing.
+    /// How the images were changed when they were read, in a sentence or two for each change.
     notes: Vec<String>,
     issues: Vec<FoundIssue>,
-    /// How many of some training images the starter model reads right, if they are digits.
+    /// How many of a sample of training images the starter model classifies correctly, if they are
+    /// digits.
     starter: Option<StarterCheck>,
 }
 
@@ -371,7 +372,7 @@ fn run_check(check: &Check) -> Result<(), Failure> {
         })
         .and_then(|starter| starter.sentence());
     if overview.issues.is_empty() && imbalance.is_none() && unread.is_none() {
-        return output.text("Nothing odd was found.");
+        return output.text("No problems were found.");
     }
     for sentence in imbalance.into_iter().chain(unread) {
         output.text(&sentence)?;
@@ -498,11 +499,11 @@ fn run_show(show: &Show) -> Result<(), Failure> {
 pub struct Export {
     #[command(flatten)]
     input: Input,
-    /// png: class folders of images; idx: the files of MNIST's format; csv: tables; ink: strokes,
-    /// of drawings only
+    /// png: a folder of images for each class; idx: MNIST's file format; csv: tables; ink: strokes,
+    /// for drawings only
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(SetFormat::ALL, SetFormat::name))]
     format: SetFormat,
-    /// Folder to write, for ink the file
+    /// Folder to write, or for ink the file
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
     /// Replace what is there

@@ -1,5 +1,5 @@
 //! Chooses the device to compute on. A GPU is used only after it has passed the self-test in a
-//! process of its own.
+//! separate process.
 
 use super::failure::Failure;
 use super::output::{note, warn};
@@ -102,7 +102,7 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
     usable
 }
 
-/// Probes the hardware in a process of its own, so that a driver crash cannot end this one.
+/// Probes the hardware in a separate process, so that a driver crash cannot end this one.
 fn probe() -> Hardware {
     probe_in_subprocess(
         process::this_program(&["hardware", "--json"]),
@@ -123,7 +123,7 @@ fn check_precision(device: DeviceChoice, precision: Precision) -> Result<(), Pro
         .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }
 
-/// Runs the self-test of a device in a process of its own.
+/// Runs the self-test of a device in a separate process.
 fn self_test(device: DeviceChoice) -> Result<Report, Problem> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
     note("Running the self-test of this device.");

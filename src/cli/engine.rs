@@ -49,7 +49,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts one for work on this device, in a process of its own if the device needs a driver.
+    /// Starts one for work on this device, in a separate process if the device needs a driver.
     /// `data_dir` is searched before the usual data folders.
     pub fn start(device: DeviceChoice, data_dir: Option<PathBuf>) -> Result<Self, Problem> {
         let host = EngineHost::from_env().for_device(device);
@@ -249,8 +249,8 @@ pub fn settings(
     })
 }
 
-/// Shows how far a job is, behind what it does, and what was done to its data; the bar goes when the
-/// job ends.
+/// Shows how far a job is, behind what it does, and what was done to its data; the bar goes when
+/// the job ends.
 pub fn shown_by(progress: Progress, doing: &str) -> impl FnMut(Update) -> Result<(), Failure> {
     move |update| {
         match update {

@@ -31,14 +31,15 @@ pub struct Arguments {
     /// path
     #[arg(long, value_name = "DATA")]
     data: DataSpec,
-    /// Which of its images [default: test where it has test images of its own or the model was
-    /// trained on it, otherwise all]
+    /// Which of its images [default: test if it has separate test images or the model was trained
+    /// on it, otherwise all]
     #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice(EvaluationSplit::ALL, EvaluationSplit::name))]
     split: Option<EvaluationSplit>,
-    /// Do not apply the temperature that was fitted after training: measure the network itself
+    /// Do not apply the temperature that was fitted after training: evaluate the uncalibrated
+    /// network
     #[arg(long)]
     uncalibrated: bool,
-    /// Ink file of drawings that are not digits: how well the model tells them from digits
+    /// Ink file of drawings that are not digits, to evaluate out-of-distribution detection
     #[arg(long, value_name = "FILE")]
     not_digits: Option<PathBuf>,
     /// Only those of its drawings that have one of these labels, such as "AEFH"
@@ -90,11 +91,11 @@ pub struct OfWriter {
 #[derive(Serialize, JsonSchema)]
 pub struct Detection {
     auroc: f64,
-    /// The share of the digits that are taken for digits.
+    /// The fraction of the digits that are kept as digits.
     digits_kept: f64,
     /// Drawings that are not digits.
     drawings: u64,
-    /// The share of them that are not taken for digits.
+    /// The fraction of them that are rejected.
     rejected: f64,
     labels: Vec<OfLabel>,
 }

@@ -30,26 +30,26 @@ pub struct Arguments {
     /// Output format
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(ExportFormat::ALL, ExportFormat::name))]
     format: ExportFormat,
-    /// File to write, or - for standard output; what belongs to it (model.py, Cargo.toml …) is
-    /// written next to it. Of candle, this is the program, such as main.rs
+    /// File to write, or - for standard output; other files that it needs (model.py, Cargo.toml …)
+    /// are written next to it. For candle, this is the program, such as main.rs
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
-    /// Number format of the stored weights; f16 halves the size
+    /// Precision of the stored weights; f16 halves the size
     #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice(WeightFormat::ALL, WeightFormat::name))]
     weights: WeightFormat,
-    /// ONNX: store weights as 8-bit integers and measure the loss in accuracy (with zip: as an
+    /// ONNX: store weights as 8-bit integers and measure the loss of accuracy (with zip: as an
     /// additional file)
     #[arg(long)]
     quantize: bool,
-    /// ONNX: data set to measure the 8-bit weights on [default: that of the training, if it has a
-    /// name or the run is among Inkling's own]
+    /// ONNX: data set to measure the 8-bit weights on [default: the model's training data set, if
+    /// it has a name or the run is among Inkling's own]
     #[arg(long, value_name = "DATA", requires = "quantize")]
     data: Option<DataSpec>,
     /// ONNX: take raw 28x28 images and return probabilities; if off, take normalized values and
     /// return logits [default: on]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
     preprocessing: Option<bool>,
-    /// ONNX operator set, 13 to 26 [default: 17, which most programs read]
+    /// ONNX operator set, 13 to 26 [default: 17, which most programs support]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*OPSETS.start())..=i64::from(*OPSETS.end())))]
     opset: Option<u32>,
     /// Folder to search for data sets before the usual ones

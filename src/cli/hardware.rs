@@ -35,8 +35,8 @@ pub struct Arguments {
     /// Keep showing the load of CPU, memory and GPUs, once a second
     #[arg(long, conflicts_with = "self_test")]
     watch: bool,
-    /// Print what helps to find a fault: versions, hardware, settings and the end of the log, with
-    /// nothing personal in it
+    /// Print diagnostics for a bug report: versions, hardware, settings and the end of the log,
+    /// without personal data
     #[arg(long, conflicts_with_all = ["self_test", "watch", "json"])]
     diagnostics: bool,
     /// Print one JSON object to standard output (with --watch, one per line)

@@ -21,9 +21,9 @@ const SHOWN_DIGITS: usize = 12;
 /// The commands of `inkling hosts`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the machines that were trained on in the window, and those that may receive My digits
+    /// List the machines that the window has trained on, and those that may receive My digits
     List(List),
-    /// Send My digits to a machine no longer, until you agree again
+    /// Stop sending My digits to a machine until you agree again
     Withdraw(Withdraw),
     /// List the data sets and models that were sent to a machine and are still there
     Received(Received),
@@ -50,8 +50,8 @@ pub struct Withdraw {
 /// The options of `inkling hosts received`.
 #[derive(Debug, clap::Args)]
 pub struct Received {
-    /// SSH host that was sent to; a path to Inkling may follow a colon [default: this machine,
-    /// which others may have sent to]
+    /// SSH host that received data; append a path to Inkling after a colon if needed [default: this
+    /// machine, which may have received data from others]
     #[arg(long, value_name = "HOST[:PATH]")]
     on: Option<SshHost>,
     /// Print one JSON object per line to standard output
@@ -72,7 +72,8 @@ pub struct Delete {
     /// Delete all of it
     #[arg(long)]
     all: bool,
-    /// SSH host to delete it on; a path to Inkling may follow a colon [default: this machine]
+    /// SSH host to delete it on; append a path to Inkling after a colon if needed [default: this
+    /// machine]
     #[arg(long, value_name = "HOST[:PATH]")]
     on: Option<SshHost>,
     /// Print one JSON object per line to standard output
@@ -138,7 +139,7 @@ fn run_list(list: &List) -> Result<(), Failure> {
     }
     if listed.is_empty() && !output.is_json() {
         output.text(
-            "No other machine was trained on in the window, and none may receive My digits.",
+            "The window has not trained on another machine, and none may receive My digits.",
         )?;
     }
     Ok(())
@@ -167,7 +168,7 @@ fn run_received(received: &Received) -> Result<(), Failure> {
         return Ok(());
     }
     if bundles.is_empty() {
-        return output.text("Nothing is there that was sent from another machine.");
+        return output.text("No data from other machines is stored there.");
     }
     let width = widest(bundles.iter().map(|bundle| &bundle.what));
     for ReceivedBundle {
@@ -186,7 +187,7 @@ fn run_received(received: &Received) -> Result<(), Failure> {
         ))?;
     }
     output.hint(&format!(
-        "\nEach is deleted {KEPT_DAYS} days after its last use, by the next start of Inkling there, or with `inkling hosts delete`."
+        "\nEach is deleted when Inkling next starts there {KEPT_DAYS} days after its last use, or with `inkling hosts delete`."
     ))
 }
 
@@ -199,7 +200,7 @@ fn run_delete(delete: &Delete) -> Result<(), Failure> {
         named(&delete.ids, host)?
     };
     if ids.is_empty() && !output.is_json() {
-        return output.text("Nothing is there that was sent from another machine.");
+        return output.text("No data from other machines is stored there.");
     }
     let deleted = match host {
         None => ReceivedFolder::of(&Paths::find()).delete(&ids),

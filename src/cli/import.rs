@@ -26,15 +26,15 @@ pub struct Arguments {
     file: PathBuf,
     /// Network [default: inferred from the shapes of the weights]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(ModelKind::ALL, ModelKind::name))]
-    model: Option<ModelKind>,
-    /// Layers, where it is a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help)
-    /// [default: found by trying]
+    network: Option<ModelKind>,
+    /// Layers of a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help)
+    /// [default: found by trial]
     #[arg(long, value_name = "L-L-…")]
     layers: Option<CnnLayers>,
-    /// Activation between its layers [default: found by trying each]
+    /// Activation between its layers [default: found by trial]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(Activation::ALL, Activation::name))]
     activation: Option<Activation>,
-    /// Mean subtracted from pixel values (0 to 1) in training [default: found by trying]
+    /// Mean subtracted from pixel values (0 to 1) in training [default: found by trial]
     #[arg(
         long,
         value_name = "X",
@@ -42,7 +42,7 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     mean: Option<f32>,
-    /// Standard deviation that pixel values were divided by [default: found by trying]
+    /// Standard deviation that pixel values were divided by [default: found by trial]
     #[arg(
         long,
         value_name = "X",
@@ -50,7 +50,7 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     std: Option<f32>,
-    /// Import what Inkling offers where trials leave doubt about how the network was built
+    /// Accept Inkling's best guess if trials do not settle how the network was built
     #[arg(long)]
     accept: bool,
     /// Data set it was trained on
@@ -94,7 +94,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let Arguments {
         file: path,
-        model,
+        network,
         layers,
         activation,
         accept,
@@ -113,7 +113,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Engine::start_on(host, settings(None, runs, None)?);
     let job = Job::Import(ImportSpec {
         path,
-        model,
+        model: network,
         layers,
         activation,
         normalization,
@@ -130,7 +130,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Some(_) => return Err(EngineError::Gone.into()),
         None => {
-            warn("Cancelled; nothing was saved.");
+            warn("Canceled; nothing was saved.");
             return Err(Failure::Interrupted);
         }
     };

@@ -10,7 +10,7 @@ use crate::run_config::DataSpec;
 use crate::sweep::{EngineExecutor, SlurmArray, Work};
 use crate::system::paths::Paths;
 
-/// Tasks of a job array where nobody says.
+/// Tasks of a job array if none is given.
 const TASKS: u32 = 4;
 
 /// Where they train.
@@ -27,19 +27,19 @@ pub enum ExecutorKind {
 /// The options.
 #[derive(Debug, clap::Args)]
 pub struct Machines {
-    /// Where to train: on this machine, on others by SSH, or in a Slurm job array [default: local;
-    /// with --hosts ssh]
+    /// Where to train: on this machine, on others over SSH, or in a Slurm job array [default:
+    /// local, or ssh with --hosts]
     #[arg(long, value_name = "NAME", ignore_case = true)]
     executor: Option<ExecutorKind>,
-    /// SSH hosts, as in your SSH configuration, that train one run at a time each, separated by
-    /// commas; a path to Inkling may follow a colon
+    /// Comma-separated SSH hosts, as in your SSH configuration, one run at a time on each; append a
+    /// path to Inkling after a colon if needed
     #[arg(long, value_name = "HOST[:PATH],…", value_delimiter = ',')]
     hosts: Vec<SshHost>,
     /// Option for sbatch, such as --slurm=--partition=gpu; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     slurm: Vec<String>,
-    /// Agree that My digits are sent to these machines, now and later; `inkling hosts withdraw`
-    /// takes that back
+    /// Allow My digits to be sent to these machines, now and later; `inkling hosts withdraw`
+    /// revokes this
     #[arg(long)]
     send_my_digits: bool,
 }
@@ -53,19 +53,19 @@ impl Machines {
         })
     }
 
-    /// True where trials train on this machine.
+    /// True if trials train on this machine.
     pub fn is_here(&self) -> bool {
         self.kind() == ExecutorKind::Local
     }
 
-    /// True where trials train in a Slurm job array.
+    /// True if trials train in a Slurm job array.
     pub fn is_in_array(&self) -> bool {
         self.kind() == ExecutorKind::Slurm
     }
 
-    /// How many train at once where nobody says: as many as there are places; `None` on this
+    /// How many train at once if none is given: as many as there are places; `None` on this
     /// machine.
-    pub fn usual_at_once(&self) -> Option<u32> {
+    pub fn usual_parallel(&self) -> Option<u32> {
         match self.kind() {
             ExecutorKind::Local => None,
             ExecutorKind::Ssh => Some(self.hosts.len() as u32),
@@ -82,7 +82,7 @@ impl Machines {
         }
     }
 
-    /// An error where the options contradict each other, or hosts are missing.
+    /// An error if the options contradict each other, or hosts are missing.
     pub fn check(&self) -> Result<(), Failure> {
         let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
         match self.kind() {
@@ -102,7 +102,7 @@ impl Machines {
         }
     }
 
-    /// An error where My digits are among the data and the person has not agreed that they are sent
+    /// An error if My digits are among the data and the person has not agreed that they are sent
     /// to these machines; to be asked before any is connected to.
     pub fn check_consent(
         &self,
@@ -141,7 +141,7 @@ impl Machines {
     pub fn executor(
         &self,
         work: Work,
-        at_once: u32,
+        parallel: u32,
         threads: Option<u32>,
         settings: EngineSettings,
     ) -> Result<EngineExecutor, Failure> {
@@ -149,7 +149,7 @@ impl Machines {
             ExecutorKind::Local => Ok(EngineExecutor::local(
                 &EngineHost::from_env(),
                 settings,
-                at_once,
+                parallel,
             )),
             ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(
                 work,
@@ -159,7 +159,7 @@ impl Machines {
             ExecutorKind::Slurm => {
                 // The nodes see the same files, as is usual.
                 let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("inkling"));
-                let array = SlurmArray::submit(&program, at_once, threads, &self.slurm)?;
+                let array = SlurmArray::submit(&program, parallel, threads, &self.slurm)?;
                 Ok(EngineExecutor::in_array(work, array, settings))
             }
         }

@@ -127,7 +127,7 @@ fn list(roff: &mut Roff, heading: &str, entries: &[(&str, &str)]) {
 
 /// What happens without a command.
 pub const WINDOW: &str =
-    "Without a command, the window opens, with the model and ink files that are given.";
+    "Without a command, Inkling opens the window with the given model and ink files.";
 
 /// The exit statuses and what each means.
 pub const EXIT_STATUSES: [(&str, &str); 6] = [
@@ -149,7 +149,7 @@ pub const ENVIRONMENT: [(&str, &str); 8] = [
     ("INKLING_DATA_DIR", "folder to search first for data sets"),
     (
         "INKLING_DATA_MIRROR",
-        "folder of a server with one for each data set, or a ZIP archive",
+        "URL of a mirror with a folder for each data set, or of a ZIP archive",
     ),
     (CUDA_FOLDER, "folder to search first for the CUDA libraries"),
     (
@@ -162,7 +162,7 @@ pub const ENVIRONMENT: [(&str, &str); 8] = [
     ),
     (
         "INKLING_ENGINE",
-        "process: train in a process of its own, not on a thread",
+        "process: train in a separate process, not on a thread",
     ),
     (
         "RUST_LOG",

@@ -65,7 +65,7 @@ struct Arguments {
 enum Command {
     /// Train a model (by default on the built-in digits)
     Train(train::Arguments),
-    /// Search for better settings: many short runs, compared by validation accuracy
+    /// Hyperparameter search: many short runs, compared by validation accuracy
     Sweep(sweep::Arguments),
     /// Find a good learning rate in a few seconds of training
     FindLr(find_lr::Arguments),
@@ -75,7 +75,8 @@ enum Command {
     FindBatchSize(find_batch_size::Arguments),
     /// Evaluate a model on a data set
     Eval(eval::Arguments),
-    /// Compare models on the same test images: settings, accuracies and whether one is better
+    /// Compare models on the same test images: settings, accuracies and whether they differ
+    /// significantly
     Compare(compare::Arguments),
     /// Recognize digits in images, ink files and tables
     Predict(predict::Arguments),
@@ -91,10 +92,10 @@ enum Command {
     Data(data::Command),
     /// Show the hardware of this machine, test it, or monitor its load
     Hardware(hardware::Arguments),
-    /// Other machines: which may receive My digits, what was sent to them, and deleting it
+    /// Manage other machines: which may receive My digits, and the data that was sent to them
     #[command(subcommand)]
     Hosts(hosts::Command),
-    /// Benchmark this machine: matrix products, training, data pipeline, recognition
+    /// Benchmark this machine: matrix multiplication, training, data pipeline, recognition
     Bench(bench::Arguments),
     /// Print a script that lets a shell complete commands, options and names
     Completions(completions::Arguments),
@@ -177,7 +178,7 @@ fn start(paths: &Paths, log_level: Option<tracing::Level>) {
         .chain(paths.settings.parent())
         .for_each(remove_leftovers);
     ReceivedFolder::of(paths).delete_unused();
-    // Checkpoints are written in folders of their own.
+    // Checkpoints are written in separate folders.
     Checkpoints::new(&paths.checkpoints).remove_leftovers();
 }
 

@@ -54,8 +54,8 @@ pub enum JsonLine<'a> {
         images_per_second: f64,
         /// What no row covers.
         other_seconds: f64,
-        /// In floating-point operations per second, of large matrix products; `None` where it was
-        /// not measured.
+        /// In floating-point operations per second, of large matrix multiplications; `None` where
+        /// it was not measured.
         machine_rate: Option<f64>,
         rows: &'a [ProfileRow],
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     interrupt::install_handler();
     let progress = Progress::new();
     progress.note(&format!(
-        "Recording training steps of {}. Nothing is saved of what they learn.",
+        "Recording training steps of {}. The trained weights are discarded.",
         config.network().label()
     ));
     let job = Job::Profile(config.clone());

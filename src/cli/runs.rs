@@ -44,7 +44,7 @@ pub struct List {
 /// A run.
 #[derive(Debug, clap::Args)]
 pub struct Named {
-    /// Its title, the beginning of its title or folder if no other begins so, or latest
+    /// Its title, an unambiguous beginning of its title or folder, or latest
     #[arg(value_name = "RUN")]
     run: String,
 }
@@ -72,8 +72,8 @@ pub struct Rename {
 /// The options of `inkling runs delete`.
 #[derive(Debug, clap::Args)]
 pub struct Delete {
-    /// Titles, or beginnings of titles or folders that no other begins with; latest is refused,
-    /// because it is another run each time
+    /// Titles, or unambiguous beginnings of titles or folders; latest is refused, because it is a
+    /// different run each time
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
 }
@@ -81,7 +81,7 @@ pub struct Delete {
 /// A run, as JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct Listed<'a> {
-    /// What it is called; no other run has this title.
+    /// Its name; no other run has this title.
     title: &'a str,
     folder: String,
     /// Why it cannot be read; absent if it can.
@@ -102,8 +102,7 @@ struct Run<'a> {
     parameters: u64,
     data: &'a DataSpec,
     epochs: u32,
-    /// The share of correct images that the model is known by, on those that `accuracy_on` names;
-    /// null if it was never measured.
+    /// The model's accuracy on the images that `accuracy_on` names; null if it was never measured.
     accuracy: Option<f64>,
     /// What the accuracy was measured on.
     accuracy_on: Option<String>,
@@ -293,7 +292,7 @@ fn run_rename(store: &Store, rename: &Rename) -> Result<(), Failure> {
     store
         .annotate(&entry.folder, &annotation)
         .map_err(Problem::from)?;
-    Output::new(false).text(&format!("{} is called {name} now.", entry.title))
+    Output::new(false).text(&format!("Renamed {} to {name}.", entry.title))
 }
 
 fn run_delete(store: &Store, delete: &Delete) -> Result<(), Failure> {
@@ -302,7 +301,8 @@ fn run_delete(store: &Store, delete: &Delete) -> Result<(), Failure> {
     for name in &delete.runs {
         if same_title(name, LATEST) {
             return Err(Failure::Usage(
-                "latest is another run each time. Name the run to delete by its title.".to_owned(),
+                "latest is a different run each time. Name the run to delete by its title."
+                    .to_owned(),
             ));
         }
         let entry = find(runs.clone(), name)?;

@@ -10,9 +10,9 @@
 //! `nn::backend` for whole batches on other devices.
 //!
 //! Where each new pixel comes from in the old image is an affine map and a smooth random
-//! displacement field in one. Simard et al. smooth a random displacement per pixel with a Gaussian of
-//! 4 to 6 pixels. Here the displacements are uniform B-splines of degree 3 over random numbers at
-//! knots 8 pixels apart: as smooth, of the same reach, and a twentieth of the work.
+//! displacement field in one. Simard et al. smooth a random displacement per pixel with a Gaussian
+//! of 4 to 6 pixels. Here the displacements are uniform B-splines of degree 3 over random numbers
+//! at knots 8 pixels apart: as smooth, of the same reach, and a twentieth of the work.
 
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
@@ -109,7 +109,7 @@ pub struct Augmenter {
 }
 
 impl Augmenter {
-    /// `None` where augmentation is off.
+    /// `None` if augmentation is off.
     pub fn new(augmentation: Augmentation) -> Option<Self> {
         let strength = match augmentation {
             Augmentation::Off => return None,
@@ -171,7 +171,7 @@ impl Augmenter {
 }
 
 /// What comes before resampling, compiled for the best instructions this CPU has; the result does
-/// not depend on which. A type of its own: what is in a closure is not compiled for the
+/// not depend on which. A separate type: what is in a closure is not compiled for the
 /// instructions it is dispatched to.
 struct Prepare<'a> {
     grid: &'a mut SamplingGrid,

@@ -73,9 +73,9 @@ pub struct DataSet {
     pub train: Split,
     /// For measuring the model once, at the end.
     pub test: Split,
-    /// What their labels stand for.
+    /// The meaning of their labels.
     pub classes: Classes,
-    /// What was done to the images besides reading them, a sentence or two for each thing.
+    /// How the images were changed when they were read, in a sentence or two for each change.
     pub notes: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ pub struct ClassLabels {
 }
 
 impl ClassLabels {
-    /// The number of this label; the next one where it is new.
+    /// The number of this label; the next one if it is new.
     pub fn number(&mut self, label: &str) -> Result<u8, ClassesError> {
         if let Some(number) = self.numbers.get(label) {
             return Ok(*number);
@@ -230,7 +230,7 @@ pub fn validation_indices(images: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
     (train, indices)
 }
 
-/// The indices of the images that are set apart for the test split where there is none, and of the
+/// The indices of the images that are set apart for the test split if there is none, and of the
 /// others.
 pub fn test_split(images: usize) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..images as u32).collect();

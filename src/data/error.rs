@@ -36,7 +36,7 @@ pub enum DataError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A file claims or decompresses to more than Inkling accepts.
@@ -76,14 +76,14 @@ pub enum DataError {
     },
     /// A source of a mix has other classes than the rest.
     #[error(
-        "{other} cannot be mixed with the other data: its images are of {}, theirs of {}.",
+        "{other} cannot be combined with the other data: its images show {}, theirs show {}.",
         found.plural(),
         wanted.plural()
     )]
     DifferentClasses {
         /// The source.
         other: String,
-        /// What its classes stand for.
+        /// The meaning of its classes.
         found: Classes,
         /// What those of the others stand for.
         wanted: Classes,
@@ -111,7 +111,7 @@ pub enum DataError {
     },
     /// There are images of a single class.
     #[error(
-        "All training images are of the same class, {class}, so there is nothing to tell apart."
+        "All training images have the same class, {class}, so there is nothing to distinguish."
     )]
     SingleClass {
         /// The class.
@@ -150,7 +150,7 @@ impl Explain for DataError {
             Self::TooLarge { .. } => "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
             Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then the pixels of a square image; or file and label), or an ink file with labels.",
             Self::NoDrawings { .. } => "In Draw, draw a digit and press Enter if it was recognized correctly, or type the digit that it is.",
-            Self::DifferentClasses { .. } => "Choose one of them, or data sets of the same things.",
+            Self::DifferentClasses { .. } => "Choose one of them, or data sets with the same classes.",
             Self::MissingDigits { .. } => "Draw it too, or add other digits: mine+builtin, or mine+mnist.",
             Self::Unknown => "Choose a data set, on the command line with --data.",
             Self::NotTrusted { .. } => "Choose the data set, on the command line with --data.",
@@ -188,7 +188,7 @@ pub enum DataPart {
 }
 
 impl DataPart {
-    /// What people read.
+    /// The text that people read.
     pub const fn label(self) -> &'static str {
         match self {
             Self::TrainImages => "training images",

@@ -95,21 +95,23 @@ impl Issue {
             ),
         };
         match self.kind {
-            IssueKind::Blank => format!("{images} {is} blank. Nothing can be learned from that."),
+            IssueKind::Blank => format!("{images} {is} blank. Blank images carry no information."),
             IssueKind::LightBackground => {
                 format!(
                     "{images} {has} a light background. Light digits on dark are expected, as in MNIST: invert them."
                 )
             }
-            IssueKind::Duplicate => format!(
-                "{images} {is} {copy}. What is there several times counts more than the rest."
-            ),
+            IssueKind::Duplicate => {
+                format!("{images} {is} {copy}. Duplicates count more than once in training.")
+            }
             IssueKind::ConflictingLabel => {
-                format!("{images} {is} {copy} with another label. One of the two labels is wrong.")
+                format!(
+                    "{images} {is} {copy} with a different label. One of the two labels is wrong."
+                )
             }
             IssueKind::InTrainingToo => {
                 format!(
-                    "{images} {is} in the training images too. The test accuracy will be higher than on new images."
+                    "{images} {is} also in the training images. The test accuracy will be higher than on new images."
                 )
             }
         }
@@ -186,9 +188,9 @@ impl Overview {
     pub fn imbalance_sentence(&self, classes: &Classes) -> Option<String> {
         let [(rare, few), (frequent, many)] = self.imbalance()?;
         let [rare, frequent] = [rare, frequent].map(|class| classes.name(class));
-        let (few, many) = (grouped(few), grouped(many));
+        let (few, many) = (count(few, "training image"), grouped(many));
         Some(format!(
-            "Few training images of {rare}: {few}, but {many} of {frequent}. A network learns little about what it rarely sees."
+            "Class imbalance: {few} of {rare}, but {many} of {frequent}. Expect a low accuracy on rare classes."
         ))
     }
 

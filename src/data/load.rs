@@ -113,7 +113,7 @@ fn common_classes(spec: &DataSpec, parts: &[DataSet]) -> Result<Classes, DataErr
     }
 }
 
-/// An error where a model could not learn from the training images of `set`, which `data` names:
+/// An error if a model could not learn from the training images of `set`, which `data` names:
 /// where all are of one class, or where all are the person's own and a digit is missing among them.
 pub fn check_labels(data: &DataSpec, set: &DataSet) -> Result<(), DataError> {
     let DataSet { train, classes, .. } = set;
@@ -221,7 +221,7 @@ fn count_training_images(source: &DataSource, folders: &[PathBuf]) -> Result<usi
     })
 }
 
-/// Moves one training image in seven to the test split where there is none; always the same ones.
+/// Moves one training image in seven to the test split if there is none; always the same ones.
 fn with_test_split(mut set: DataSet) -> DataSet {
     if set.test.is_empty() {
         let whole = std::mem::take(&mut set.train);
@@ -317,7 +317,7 @@ pub struct EvaluationSet {
     pub split: EvaluationSplit,
     /// The images.
     pub images: Split,
-    /// What their labels stand for.
+    /// The meaning of their labels.
     pub classes: Classes,
     /// Who wrote them.
     pub writers: Writers,

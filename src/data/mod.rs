@@ -46,6 +46,6 @@ pub struct Found {
     /// Test images, as its header claims.
     pub test_images: u64,
     /// Whether these are the published files, by the SHA-256 of their decompressed content; `None`
-    /// where that is not known.
+    /// if that is not known.
     pub original: Option<bool>,
 }

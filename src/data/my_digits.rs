@@ -41,7 +41,7 @@ pub struct KeptDrawing {
 }
 
 impl KeptDrawing {
-    /// This drawing with this digit, its points to a hundredth of their unit; `None` where nothing
+    /// This drawing with this digit, its points to a hundredth of their unit; `None` if nothing
     /// is drawn.
     pub fn new(ink: &Ink, digit: u8) -> Option<Self> {
         let rounded = |value: f32| (value * 100.0).round() / 100.0;
@@ -79,7 +79,7 @@ impl KeptDrawing {
         &self.line
     }
 
-    /// A line of the file; `None` where it holds no drawing of a digit.
+    /// A line of the file; `None` if it holds no drawing of a digit.
     fn of_line(line: &[u8], path: &Path) -> Option<Self> {
         let bytes = InputFile::new(Cursor::new(line.to_vec()), line.len() as u64).ok()?;
         let mut entries = InkFile::new(bytes, path);
@@ -165,7 +165,7 @@ impl MyDigits {
         &self.file
     }
 
-    /// What it holds; nothing where there is none yet.
+    /// What it holds; nothing if there is none yet.
     pub fn read(&self) -> Result<Kept, DataError> {
         Ok(self.kept(&self.lines()?))
     }
@@ -231,7 +231,7 @@ impl MyDigits {
         }
     }
 
-    /// The drawings as images, in the order of the file; an error where there are none.
+    /// The drawings as images, in the order of the file; an error if there are none.
     pub fn split(&self) -> Result<Split, DataError> {
         let kept = self.read()?;
         if kept.unreadable > 0 {

@@ -1,5 +1,5 @@
-//! Opening devices for tensors, the libraries that this takes, and the memory of processes. Which device
-//! is best, and whether it computes correctly, is not decided here.
+//! Opening devices for tensors, the libraries that this takes, and the memory of processes. Which
+//! device is best, and whether it computes correctly, is not decided here.
 
 #[cfg_attr(not(feature = "cuda"), path = "cuda/stub.rs")]
 mod cuda;
@@ -59,7 +59,7 @@ pub fn first_line(error: &candle_core::Error) -> String {
         .to_owned()
 }
 
-/// What tells when a device was done with something, without waiting for it; `None` where a device
+/// What tells when a device was done with something, without waiting for it; `None` if a device
 /// has nothing of the kind.
 pub fn events_of(device: &Device) -> candle_core::Result<Option<Box<dyn DeviceEvents>>> {
     if let Device::Cuda(device) = device {

@@ -63,7 +63,7 @@ pub fn fetch(
     Ok(())
 }
 
-/// Looks for the file with this name. `None` where the archive does not have it, is not one, or is
+/// Looks for the file with this name. `None` if the archive does not have it, is not one, or is
 /// of a kind that is not read.
 fn find(
     client: &Client,

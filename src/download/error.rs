@@ -10,19 +10,19 @@ use crate::text::format::file_size;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DownloadError {
     /// No connection: the machine is offline, the name is not known, or nobody answers there.
-    #[error("There is no connection to {address}: {}", sentence(reason))]
+    #[error("Could not connect to {address}: {}", sentence(reason))]
     NoConnection { address: String, reason: String },
     /// The server does not have the file, or does not give it.
     #[error("{}", refused(address, *status))]
     Status { address: String, status: u16 },
     /// The address leads to another one, and so on without an end.
-    #[error("{address} leads from one address to the next without an end.")]
+    #[error("Too many redirects from {address}.")]
     Redirects { address: String },
     /// A page for people came instead of the file, as from networks that want a login first.
-    #[error("A web page came instead of {address}.")]
+    #[error("The server returned a web page instead of {address}.")]
     WebPage { address: String },
     /// The connection broke again and again, or nothing came any more.
-    #[error("The connection to {address} broke: {}", sentence(reason))]
+    #[error("The connection to {address} was lost: {}", sentence(reason))]
     Broken { address: String, reason: String },
     #[error(
         "{address} is larger than the published file, of which at most {} are accepted.",
@@ -34,15 +34,19 @@ pub enum DownloadError {
         largest: u64,
     },
     /// What came is not the file that was published.
-    #[error("What came from {address} is not the published file, so it was deleted.")]
+    #[error(
+        "The file from {address} failed verification: its checksum differs from the published one, so it was deleted."
+    )]
     NotPublishedFile { address: String },
     /// There is a folder of the set's name with something else in it.
-    #[error("{path} is there already, and is not this data set as it was published.")]
+    #[error("{path} already exists and differs from the published data set.")]
     Occupied { path: PathBuf },
-    #[error("{} is being downloaded already.", set.label())]
+    #[error("{} is already being downloaded.", set.label())]
     InProgress { set: NamedSet },
     /// The server does not support range requests, which are needed to download part of an archive.
-    #[error("The server does not send parts of {address}, and only a part of it is needed.")]
+    #[error(
+        "The server of {address} does not support range requests, and only a part of the file is needed."
+    )]
     NoRanges { address: String },
     /// The archive is damaged, of a kind that is not read, or does not have the file.
     #[error(
@@ -50,10 +54,10 @@ pub enum DownloadError {
     )]
     NotInArchive { address: String, name: String },
     /// There is nowhere to download from.
-    #[error("There is nowhere to download this data set from.")]
+    #[error("No mirror is known for this data set.")]
     NoMirror,
     /// This is not a valid address.
-    #[error("“{address}” is not the address of a mirror.")]
+    #[error("“{address}” is not the URL of a mirror.")]
     Address { address: String },
     /// A file could not be written.
     #[error(transparent)]
@@ -67,15 +71,15 @@ impl Explain for DownloadError {
     fn remedy(&self) -> String {
         match self {
             Self::NoConnection { .. } => "Check your network, and the proxy if there is one (HTTPS_PROXY). The built-in digits need no download.",
-            Self::Status { status: 404 | 410, .. } | Self::Redirects { .. } | Self::NotInArchive { .. } => "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the files by hand.",
-            Self::Status { .. } | Self::Broken { .. } => "Try again later; what was downloaded is kept. Or use another mirror (set INKLING_DATA_MIRROR to its address).",
-            Self::WebPage { .. } => "Some networks want a login first: open any page in a browser, then try again.",
-            Self::TooLarge { .. } => "Use another mirror (set INKLING_DATA_MIRROR to its address).",
-            Self::NotPublishedFile { .. } => "Try again, or use another mirror (set INKLING_DATA_MIRROR to its address).",
+            Self::Status { status: 404 | 410, .. } | Self::Redirects { .. } | Self::NotInArchive { .. } => "Use another mirror (set INKLING_DATA_MIRROR to its URL), or download the files manually.",
+            Self::Status { .. } | Self::Broken { .. } => "Try again later; what was downloaded is kept. Or use another mirror (set INKLING_DATA_MIRROR to its URL).",
+            Self::WebPage { .. } => "Some networks require a login first: open any page in a browser, then try again.",
+            Self::TooLarge { .. } => "Use another mirror (set INKLING_DATA_MIRROR to its URL).",
+            Self::NotPublishedFile { .. } => "Try again, or use another mirror (set INKLING_DATA_MIRROR to its URL).",
             Self::Occupied { .. } => "Move or rename that folder, then try again.",
             Self::InProgress { .. } => "Wait until that download has finished.",
-            Self::NoRanges { .. } => "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the archive with a browser and unpack the files by hand.",
-            Self::NoMirror => "Set INKLING_DATA_MIRROR to the address of a mirror.",
+            Self::NoRanges { .. } => "Use another mirror (set INKLING_DATA_MIRROR to its URL), or download the archive with a browser and unpack the files manually.",
+            Self::NoMirror => "Set INKLING_DATA_MIRROR to the URL of a mirror.",
             Self::Address { .. } => "Write it as in https://example.org/datasets/.",
             Self::Write(error) => return error.remedy(),
             Self::Cancelled(cancelled) => return cancelled.remedy(),
@@ -93,8 +97,8 @@ impl Explain for DownloadError {
 
 fn refused(address: &str, status: u16) -> String {
     match status {
-        404 | 410 => format!("{address} does not exist."),
-        _ => format!("The server does not send {address} (status {status})."),
+        404 | 410 => format!("The server returned HTTP {status} for {address}: it does not exist."),
+        _ => format!("The server returned HTTP {status} for {address}."),
     }
 }
 

@@ -200,8 +200,8 @@ pub fn by_hand(set: NamedSet, folder: &Path) -> Option<String> {
         visible::path(&folder.join(set.name())),
     );
     Some(if mirror.is_archive() {
-        format!("By hand: download {mirror} and unpack {names} into {folder}")
+        format!("Manually: download {mirror} and unpack {names} into {folder}")
     } else {
-        format!("By hand: download {names} from {mirror} into {folder}")
+        format!("Manually: download {names} from {mirror} into {folder}")
     })
 }

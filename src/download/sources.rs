@@ -15,7 +15,7 @@ use crate::system::sha256::sha256_of;
 use crate::text::visible;
 
 pub(super) struct SourceFile {
-    /// What it is called, at every mirror.
+    /// Its name, at every mirror.
     pub name: &'static str,
     /// Its size as it was published, in bytes.
     pub size: u64,

@@ -1,4 +1,4 @@
-//! An engine in a process of its own, at the end of a handle like any other: whatever becomes of
+//! An engine in a separate process, at the end of a handle like any other: whatever becomes of
 //! that process, the caller gets a last event that says so.
 //!
 //! Three threads, none of which the caller ever waits for: one writes commands, one reads events,

@@ -97,7 +97,7 @@ pub struct EngineSide {
 }
 
 impl EngineHandle {
-    /// Starts an engine on a thread of its own; where there can be none, [`Event::EngineExited`]
+    /// Starts an engine on a separate thread; where there can be none, [`Event::EngineExited`]
     /// says so. `wake` is called after each event, from that thread.
     pub fn spawn(settings: EngineSettings, wake: impl Fn(Urgency) + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);

@@ -20,7 +20,7 @@ use crate::system::process;
 pub enum EngineHost {
     #[default]
     Thread,
-    /// In a process of its own: if it crashes, in a driver for example, this process survives.
+    /// In a separate process: if it crashes, in a driver for example, this process survives.
     Process,
     Remote(RemoteHost),
 }
@@ -35,7 +35,7 @@ impl EngineHost {
     }
 
     /// Where an engine lives that computes on this device, if others live here: a device of this
-    /// machine that needs a driver gets a process of its own.
+    /// machine that needs a driver gets a separate process.
     #[must_use]
     pub fn for_device(&self, device: DeviceChoice) -> Self {
         match self {

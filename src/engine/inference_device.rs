@@ -1,5 +1,5 @@
 //! The device that the engine's model classifies drawings on. The model is compared on the
-//! available devices in a thread of its own, because opening a GPU takes seconds; until that is
+//! available devices in a separate thread, because opening a GPU takes seconds; until that is
 //! done, and again if the chosen device fails later, it classifies on the CPU.
 
 use std::sync::Arc;

@@ -19,12 +19,12 @@ use crate::system::threads::{self, lock};
 pub enum ServeError {
     /// There is none, or it has ended.
     #[error(
-        "no caller connected: Inkling starts this command itself, to compute in a process of its own"
+        "no caller connected: Inkling starts this command itself, to compute in a separate process"
     )]
     NoCaller,
     #[error("the caller is Inkling {theirs}, but this engine is Inkling {ours}")]
     Version { ours: String, theirs: String },
-    /// What it says makes no sense.
+    /// Its content makes no sense.
     #[error("the client sent an invalid message: {0}")]
     InvalidMessage(io::Error),
     /// A pipe to it or from it broke.
@@ -54,7 +54,7 @@ impl ServeError {
 pub struct Interrupter(Arc<OnceLock<Sender<Command>>>);
 
 impl Interrupter {
-    /// Interrupts it, as a caller that vanishes does; false where there is none yet.
+    /// Interrupts it, as a caller that vanishes does; false if there is none yet.
     pub fn interrupt(&self) -> bool {
         self.0
             .get()
@@ -169,7 +169,7 @@ pub fn serve(
     Ok(())
 }
 
-/// The caller's handshake; an error where none comes for long: its connection may have been lost on
+/// The caller's handshake; an error if none comes for long: its connection may have been lost on
 /// the way.
 fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), ServeError> {
     let (send, came) = channel();

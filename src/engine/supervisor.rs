@@ -50,7 +50,7 @@ impl Activity {
     }
 }
 
-/// Runs `work` on a thread of its own until it returns, anew after each panic. An error if there
+/// Runs `work` on a separate thread until it returns, anew after each panic. An error if there
 /// can be no further thread.
 pub fn supervise(
     side: EngineSide,

@@ -61,7 +61,7 @@ const WEIGHTS: &str = {weights};
 const LABELS: [&str; {classes}] = [{labels}];
 const MEAN: f64 = {mean:?};
 const STD: f64 = {std:?};
-/// Fitted on validation images, so that probabilities are as often right as they say (Guo et al. 2017).
+/// Fitted on validation images, so that confidence matches accuracy (Guo et al. 2017).
 const TEMPERATURE: f64 = {temperature:?};
 
 fn main() -> Result<()> {{

@@ -88,7 +88,7 @@ pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Ex
     let stem = Path::new(name)
         .file_stem()
         .map_or_else(|| model.name(), |stem| stem.to_string_lossy().into_owned());
-    // Several models exported to one folder each get a module of their own.
+    // Several models exported to one folder each get a separate module.
     let fallback = (spec.format == ExportFormat::PyTorch).then(|| model_py(model, name, &stem));
     let folder = Some(folder_name(&stem))
         .filter(|folder| !folder.is_empty())
@@ -365,7 +365,7 @@ fn folder_name(stem: &str) -> String {
     stem.trim_matches(['.', ' ']).chars().map(safe).collect()
 }
 
-/// True where this very file is there.
+/// True if this very file is there.
 fn is_there(path: &Path, file: &ExportedFile) -> bool {
     read_limited(path, file.info.bytes).is_ok_and(|bytes| bytes == file.bytes)
 }

@@ -360,7 +360,7 @@ fn reliability(test: &Evaluation) -> String {
         );
     }
     format!(
-        "<h2>Reliability</h2>\n<p>Across: how sure the model is, in {} bins. Up: how often it is right then. Dashed: exactly as sure as right. \
+        "<h2>Reliability</h2>\n<p>x: confidence in {} bins. y: accuracy. Dashed: perfect calibration. \
          {sentence}</p>\n<div class=charts>\n{svg}</svg>\n</div>\n",
         bins.len()
     )

@@ -70,7 +70,7 @@ fn cpu(hardware: &Hardware) -> Line {
             format!("{performance} performance and {efficiency} efficiency cores")
         }
         (_, _, Some(physical)) if physical != cpu.usable_cores => {
-            format!("{physical} cores, {} usable at once", cpu.usable_cores)
+            format!("{physical} cores, {} threads", cpu.usable_cores)
         }
         _ => count(cpu.usable_cores.into(), "core"),
     };
@@ -210,13 +210,13 @@ pub fn precision_note(
     match (device.resolved(), precision) {
         (_, Precision::F32) => None,
         (DeviceChoice::Cuda, Precision::Tf32) => Some(
-            "f32, but the inputs of matrix products are rounded to TF32 (10 mantissa bits) on GPUs that support it (compute capability 8.0 or \
+            "f32, but the inputs of matrix multiplications are rounded to TF32 (10 mantissa bits) on GPUs that support it (compute capability 8.0 or \
              newer)."
                 .to_owned(),
         ),
         (_, Precision::Tf32) => Some("Same as f32 here: only NVIDIA GPUs support TF32.".to_owned()),
         (DeviceChoice::Cpu, _) => cpu_note(precision, hardware, step_cost),
-        (_, shorter) => Some(format!("The inputs of matrix products are rounded to {shorter}, which GPUs multiply faster in large batches.")),
+        (_, shorter) => Some(format!("The inputs of matrix multiplications are rounded to {shorter}, which GPUs multiply faster in large batches.")),
     }
 }
 
@@ -231,7 +231,7 @@ fn cpu_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -
         Precision::F32 | Precision::Tf32 => return None,
         Precision::Bf16 if fast_bf16 => None,
         Precision::Bf16 => Some("this CPU has no bf16 instructions"),
-        Precision::F16 => Some("this CPU has no instructions for f16 products"),
+        Precision::F16 => Some("this CPU has no f16 arithmetic"),
     };
     // Within the noise of a benchmark the two are equally fast.
     Some(match (step_cost, why) {

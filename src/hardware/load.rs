@@ -2,7 +2,7 @@
 //! and how busy other programs keep the CPU while this one measures something. Never sample it on
 //! the window's thread: a sample can take a quarter of a second, and a driver can hang.
 //!
-//! GPUs can be read by a process of its own: a driver that crashes or hangs there costs its figures
+//! GPUs can be read by a separate process: a driver that crashes or hangs there costs its figures
 //! and nothing else. That process prints a line a second and is killed once nobody looks any more.
 
 use std::io::{self, BufRead, BufReader, Read};

@@ -29,10 +29,10 @@ pub struct Hardware {
     /// Free disk where runs are kept, in bytes, where it could be found out.
     pub disk_free: Option<u64>,
     pub gpus: Vec<Gpu>,
-    /// Why there are no NVIDIA GPUs in the list, where there is more to say than that none was
+    /// Why there are no NVIDIA GPUs in the list, if there is more to say than that none was
     /// found.
     pub gpu_finding: Option<String>,
-    /// What stands against computing on the NVIDIA GPUs that were found; `None` where nothing does,
+    /// What stands against computing on the NVIDIA GPUs that were found; `None` if nothing does,
     /// or there are none.
     pub cuda_finding: Option<String>,
     pub metal: Option<Metal>,
@@ -74,11 +74,11 @@ pub struct Gpu {
     pub cuda: String,
     /// Compute capability, as "8.6".
     pub compute_capability: String,
-    /// In degrees Celsius, where it tells.
+    /// In degrees Celsius, if it is reported.
     pub temperature: Option<u32>,
-    /// In watts, where it tells.
+    /// In watts, if it is reported.
     pub power: Option<f32>,
-    /// Share of the last moment in which it computed, 0 to 1, where it tells.
+    /// Share of the last moment in which it computed, 0 to 1, if it is reported.
     pub utilization: Option<f32>,
 }
 

@@ -131,7 +131,7 @@ pub(super) fn memory_of(system: &System) -> (u64, u64) {
     )
 }
 
-/// Starts `ask` on a thread of its own and returns a function that waits for its answer: if the
+/// Starts `ask` on a separate thread and returns a function that waits for its answer: if the
 /// driver hangs or panics, there is none.
 fn with_timeout<T: Send + 'static>(
     ask: impl FnOnce() -> T + Send + 'static,

@@ -35,19 +35,19 @@ pub enum ImportError {
     /// It is an ONNX file whose network is not one of those known here, and cannot be computed as
     /// it is.
     #[error(
-        "The network in {path} is not one that Inkling can train, and it cannot be used without training either: {}",
+        "Inkling can neither train nor run the network in {path}: {}",
         sentence(reason)
     )]
     Graph { path: PathBuf, reason: String },
     /// It is an ONNX file whose network is not the one that it was said to have.
-    #[error("{path} contains another network than {}: it computes something else.", network.label())]
+    #[error("{path} does not contain {}: its network computes something else.", network.label())]
     OtherNetwork { path: PathBuf, network: Network },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
     #[error("{}", undecided(path, trials))]
     Undecided { path: PathBuf, trials: Box<Trials> },
     /// What it is said to have been trained on has another number of classes than a network that
     /// can be imported.
-    #[error("{data} has {given} classes, and only weights of networks with ten can be imported.")]
+    #[error("{data} has {given} classes, and only networks with ten classes can be imported.")]
     Classes { data: String, given: usize },
     /// What Inkling made of it could not be used or tried out, or it was cancelled.
     #[error("{}", .0.message.what)]
@@ -66,7 +66,7 @@ impl Explain for ImportError {
             Self::Graph { .. } => format!("Export it again for one 28x28 image and ten classes, with an older operator set if it has an operator that is not supported (in PyTorch, add `dynamo=False, opset_version=17`), or train one of these: {}.", all_models()),
             Self::OtherNetwork { .. } => "Import it without naming a network: Inkling computes it as it is.".to_owned(),
             Self::Undecided { trials, .. } => how_to_decide(trials),
-            Self::Classes { .. } => "Leave out what the network was trained on, or import weights that tell ten classes apart.".to_owned(),
+            Self::Classes { .. } => "Leave out the training data set, or import the weights of a network with ten classes.".to_owned(),
             Self::Other(problem) => problem.message.remedy.clone(),
         }
     }
@@ -185,8 +185,10 @@ fn trial_images(images: u64, data: &DataSpec) -> String {
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> String {
     let why = match trials.doubt {
-        Doubt::Close => "more than one way to read them is as accurate",
-        Doubt::LowAccuracy => "they recognize too few images to tell how the network was built",
+        Doubt::Close => "several interpretations are equally accurate",
+        Doubt::LowAccuracy => {
+            "all interpretations have too low an accuracy to tell how the network was built"
+        }
     };
     let measured = |it: &MeasuredReading| {
         format!(
@@ -213,7 +215,7 @@ fn undecided(path: &Path, trials: &Trials) -> String {
 fn how_to_decide(trials: &Trials) -> String {
     // It has learned from MNIST most likely.
     let download = if trials.tried_on == DataSpec::builtin() {
-        "Download MNIST, which networks are usually trained on, and import it again: on its images more can be told. "
+        "Download MNIST, which networks are usually trained on, and import it again: its images usually settle which is right. "
     } else {
         ""
     };
@@ -221,7 +223,7 @@ fn how_to_decide(trials: &Trials) -> String {
     let options = match network {
         ModelKind::Onnx => "--mean and --std",
         ModelKind::Cnn => "--layers, --activation, --mean and --std",
-        _ => "--model, --activation, --mean and --std",
+        _ => "--network, --activation, --mean and --std",
     };
     let offered = trials
         .readings
@@ -236,4 +238,4 @@ fn how_to_decide(trials: &Trials) -> String {
 }
 
 /// What can be done with any network of `PyTorch`'s.
-const EXPORT_AS_ONNX: &str = "An ONNX file says all of it but how pixels are normalized. In Python, where the network is: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";
+const EXPORT_AS_ONNX: &str = "An ONNX file specifies everything except how pixels are normalized. To write one in Python: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";

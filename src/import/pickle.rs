@@ -51,7 +51,7 @@ impl Pickle {
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > MAX_BYTES {
             return Err(format!(
-                "its pickle is larger than {} MiB, and those of state dicts are not",
+                "its pickle is larger than {} MiB, too large for a state dict",
                 MAX_BYTES >> 20
             ));
         }

@@ -72,7 +72,7 @@ pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
 /// log-likelihood of these labels; each gives `[n, classes]` logits. 1 without images, or where a
 /// logit is not finite.
 ///
-/// Where each network has a temperature of its own, their mean is right more often than it says:
+/// Where each network has a separate temperature, their mean is right more often than it says:
 /// networks that disagree make it less sure. So the probabilities are pooled first and calibrated
 /// then (Rahaman & Thiery 2021, "Uncertainty Quantification and Deep Ensembles").
 pub fn fit_shared_temperature(networks: &[&[f32]], labels: &[u8]) -> f32 {

@@ -186,7 +186,7 @@ impl Classifier {
         Ok(there)
     }
 
-    /// True where it cannot be copied to a GPU: the networks of ONNX files are computed on the CPU.
+    /// True if it cannot be copied to a GPU: the networks of ONNX files are computed on the CPU.
     pub fn needs_cpu(&self) -> bool {
         self.members
             .iter()

@@ -9,20 +9,20 @@ use crate::text::format::{capitalized, count, grouped};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnsembleProblem {
     /// Fewer or more models than [`Ensemble::MODELS`].
-    #[error("{} cannot classify together.", capitalized(&count(*given as u64, "model")))]
+    #[error("{} cannot form an ensemble.", capitalized(&count(*given as u64, "model")))]
     Models {
         /// How many there were.
         given: usize,
     },
     /// Fewer or more passes than [`Ensemble::DROPOUT_PASSES`].
-    #[error("Dropout cannot take {} passes.", grouped(u64::from(*given)))]
+    #[error("Monte Carlo dropout cannot use {} passes.", grouped(u64::from(*given)))]
     DropoutPasses {
         /// How many were asked for.
         given: u32,
     },
     /// The models were trained on images of different things.
     #[error(
-        "These models do not belong together: one recognizes {}, another {}.",
+        "These models cannot be combined: one recognizes {}, another {}.",
         first.plural(),
         other.plural()
     )]
@@ -53,9 +53,7 @@ impl Explain for EnsembleProblem {
                 let (least, most) = Ensemble::DROPOUT_PASSES.into_inner();
                 format!("Choose {least} to {} passes.", grouped(most.into()))
             }
-            Self::DifferentClasses { .. } => {
-                "Choose models that were trained on images of the same things.".to_owned()
-            }
+            Self::DifferentClasses { .. } => "Choose models with the same classes.".to_owned(),
             Self::NoDropout { .. } => "Leave dropout off, or use a ConvNet.".to_owned(),
         }
     }
@@ -89,9 +87,7 @@ impl Explain for ComparisonError {
                 format!("Choose {least} to {most} models.")
             }
             Self::Repeated => "Name each model once.".to_owned(),
-            Self::DifferentData { .. } => {
-                "Choose the data set whose test images all of them are to classify.".to_owned()
-            }
+            Self::DifferentData { .. } => "Choose a data set to compare them on.".to_owned(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Compares models on the same images: how many each classifies correctly, and how many only it does,
-//! in tables and sentences for window, terminal and scripts.
+//! Compares models on the same images: how many each classifies correctly, and how many only it
+//! does, in tables and sentences for window, terminal and scripts.
 
 use super::classifier::Classifier;
 use crate::data::EvaluationSet;
@@ -92,7 +92,7 @@ pub fn letter(position: usize) -> String {
 pub fn settings_table(configs: &[&RunConfig]) -> Section {
     let rows = differing_settings(configs);
     let about = if rows.is_empty() {
-        "no setting differs"
+        "no settings differ"
     } else {
         "all other settings are the same"
     };
@@ -227,7 +227,7 @@ pub fn sentences(comparison: &ModelComparison, baseline: usize) -> Vec<String> {
         String::new()
     };
     let how = format!(
-        "All models classified the same images. Intervals of differences: Newcombe (1998); p: McNemar's exact test{adjusted}. One run of each says nothing about other seeds."
+        "All models classified the same images. Intervals of differences: Newcombe (1998); p: McNemar's exact test{adjusted}. Each is a single run; variance between seeds is not included."
     );
     results.iter().map(sentence).chain([how]).collect()
 }

@@ -11,7 +11,7 @@ const NOT_A_DIGIT: f32 = -3.0;
 /// The same where it is all that is written: people also draw things that are not digits.
 const NOT_A_DIGIT_ALONE: f32 = -1.4;
 
-/// Reads writing from left to right; nothing where nothing is written.
+/// Reads writing from left to right; nothing if nothing is written.
 ///
 /// Of all ways to put the pieces together, the one with the greatest sum of log-probabilities is
 /// taken (dynamic programming): each candidate's plausibility by its shape, and the model's
@@ -32,7 +32,7 @@ pub fn read_number(
     )
 }
 
-/// Classifies all that is written as one drawing; nothing where nothing is written.
+/// Classifies all that is written as one drawing; nothing if nothing is written.
 pub fn read_as_one(
     classifier: &(impl Classify + ?Sized),
     writing: &Writing,

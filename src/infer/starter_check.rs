@@ -1,5 +1,5 @@
-//! Whether the starter model reads the digits of a data set, as they are, on their sides or inverted:
-//! mistakes that no image shows by itself.
+//! Whether the starter model reads the digits of a data set, as they are, on their sides or
+//! inverted: mistakes that no image shows by itself.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct StarterCheck {
 }
 
 impl StarterCheck {
-    /// Reads images from everywhere in the training images; `None` where they are no digits or too
+    /// Reads images from everywhere in the training images; `None` if they are no digits or too
     /// few.
     pub fn of(set: &DataSet, progress: &mut dyn Progress) -> Result<Option<Self>, Problem> {
         let count = set.train.len();
@@ -73,7 +73,7 @@ impl StarterCheck {
             return None;
         }
         let read = format!(
-            "The starter model reads {} of {} training images right",
+            "The starter model classifies {} of {} training images correctly",
             percent(self.as_they_are, 1),
             grouped(self.images)
         );
@@ -84,7 +84,7 @@ impl StarterCheck {
             )
         } else if self.transposed > self.inverted {
             format!(
-                "{read}, but {} with rows and columns exchanged. Exchange them, or give the file EMNIST's name if that is where it is from (emnist-digits-train.csv): then Inkling does.",
+                "{read}, but {} with rows and columns exchanged. Exchange them; or, if the file is from EMNIST, name it as EMNIST does (emnist-digits-train.csv), and Inkling exchanges them.",
                 percent(better, 1)
             )
         } else {

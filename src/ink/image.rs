@@ -63,23 +63,23 @@ impl From<Image> for Vec<u8> {
 /// An image needs exactly 784 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an image has {PIXELS} pixels, not {0}")]
-pub struct WrongPixelCount(pub usize);
+pub struct PixelCountError(pub usize);
 
 impl TryFrom<Vec<u8>> for Image {
-    type Error = WrongPixelCount;
-    fn try_from(pixels: Vec<u8>) -> Result<Self, WrongPixelCount> {
+    type Error = PixelCountError;
+    fn try_from(pixels: Vec<u8>) -> Result<Self, PixelCountError> {
         <[u8; PIXELS]>::try_from(pixels)
             .map(Self)
-            .map_err(|pixels| WrongPixelCount(pixels.len()))
+            .map_err(|pixels| PixelCountError(pixels.len()))
     }
 }
 
 impl TryFrom<&[u8]> for Image {
-    type Error = WrongPixelCount;
-    fn try_from(pixels: &[u8]) -> Result<Self, WrongPixelCount> {
+    type Error = PixelCountError;
+    fn try_from(pixels: &[u8]) -> Result<Self, PixelCountError> {
         <[u8; PIXELS]>::try_from(pixels)
             .map(Self)
-            .map_err(|_| WrongPixelCount(pixels.len()))
+            .map_err(|_| PixelCountError(pixels.len()))
     }
 }
 

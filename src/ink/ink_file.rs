@@ -23,7 +23,7 @@ pub const MAX_WRITER_CHARS: usize = 64;
 pub struct InkEntry {
     pub ink: Ink,
     /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a
-    /// stroke of which it is not known. Empty where the file does not say it of any.
+    /// stroke of which it is not known. Empty if the file does not say it of any.
     pub pressures: Vec<Vec<f32>>,
     /// What it shows, if the file says so.
     pub label: Option<char>,
@@ -159,7 +159,7 @@ impl InkFile {
         ))
     }
 
-    /// Skips to the beginning of the next line; false where there is none.
+    /// Skips to the beginning of the next line; false if there is none.
     fn skip_line(&mut self) -> bool {
         for _ in 0..MAX_DRAWING_BYTES {
             let Ok(Some(byte)) = self.peek() else {

@@ -108,7 +108,7 @@ pub(super) struct Frame {
     /// What comes to the middle of the image.
     middle: [f64; 2],
     scale: f64,
-    /// The diameter in image pixels of the pen that it was drawn with, where that is known.
+    /// The diameter in image pixels of the pen that it was drawn with, if that is known.
     own_pen: Option<f32>,
 }
 

@@ -1,6 +1,6 @@
-//! The statistics of measurements: of one evaluation (the interval of its accuracy, accuracy per class,
-//! calibration, the confusion matrix in words), of two models on the same images, and of repeated
-//! measurements (their mean, median and other quantiles).
+//! The statistics of measurements: of one evaluation (the interval of its accuracy, accuracy per
+//! class, calibration, the confusion matrix in words), of two models on the same images, and of
+//! repeated measurements (their mean, median and other quantiles).
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::beta::beta_reg;
@@ -96,7 +96,7 @@ pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
                 .map(|bin| bin.confidence * f64::from(bin.images))
                 .sum();
             return Some(format!(
-                "On average it is {} sure, and right on {} of the images.",
+                "Its mean confidence is {}, and its accuracy {}.",
                 percent(sum / evaluation.images as f64, 1),
                 percent(evaluation.accuracy, 1)
             ));
@@ -228,7 +228,7 @@ impl PairedResult {
     }
 
     /// What follows the name of the model: "better by 0.21 points; 95% interval 0.05 to 0.37", or
-    /// "no difference can be shown: 0.03 points better; 95% interval -0.10 to 0.16".
+    /// "no significant difference: 0.03 points better; 95% interval -0.10 to 0.16".
     pub fn sentence(self) -> String {
         let (low, high) = self.interval;
         let better = self.difference >= 0.0;
@@ -244,10 +244,10 @@ impl PairedResult {
             format!("{word} by {by} points; 95% interval {low} to {high}")
         } else if self.difference == 0.0 {
             format!(
-                "no difference can be shown: the same accuracy; 95% interval {low} to {high} points"
+                "no significant difference: the same accuracy; 95% interval {low} to {high} points"
             )
         } else {
-            format!("no difference can be shown: {by} points {word}; 95% interval {low} to {high}")
+            format!("no significant difference: {by} points {word}; 95% interval {low} to {high}")
         }
     }
 }

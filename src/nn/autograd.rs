@@ -33,7 +33,7 @@ pub type Backward = Box<dyn FnOnce(&Tensor, &[bool]) -> Result<Gradients>>;
 /// What the backward pass of an op computes.
 #[derive(Default)]
 pub struct Gradients {
-    /// The gradient of each input, in the order of the node's; `None` where none is needed.
+    /// The gradient of each input, in the order of the node's; `None` if none is needed.
     pub inputs: Vec<Option<Tensor>>,
     /// The gradients of parameters. CPU ops add theirs in place instead
     /// ([`Parameter::add_to_grad`]).
@@ -91,7 +91,7 @@ struct Node {
     inputs: Vec<(TensorId, bool)>,
     output: TensorId,
     backward: Backward,
-    /// The layer it belongs to, where that is recorded.
+    /// The layer it belongs to, if that is recorded.
     layer: Option<Arc<str>>,
 }
 
@@ -106,7 +106,7 @@ thread_local! {
     static TAPE: RefCell<Tape> = RefCell::default();
 }
 
-/// True where `tensor` was computed from a parameter by recorded ops.
+/// True if `tensor` was computed from a parameter by recorded ops.
 pub fn requires_grad(tensor: &Tensor) -> bool {
     TAPE.with_borrow(|tape| tape.outputs.contains(&tensor.id()))
 }

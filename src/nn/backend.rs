@@ -255,7 +255,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
         }
     }
 
-    /// Updates all parameters in one fused step, where there is a kernel for the rule; `None` where
+    /// Updates all parameters in one fused step, if there is a kernel for the rule; `None` where
     /// there is not. `slots` are the optimizer's state (Adam's moments, SGD's velocity), a row each
     /// with an element for each weight. Returns the norm the gradients had after `scale`, a scalar
     /// on the device.

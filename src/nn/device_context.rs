@@ -57,7 +57,7 @@ impl DeviceContext {
         Self::new(device, backend)
     }
 
-    /// Opens a device; an error with the reason where there is none, or this program was built
+    /// Opens a device; an error with the reason if there is none, or this program was built
     /// without it.
     pub fn open(choice: DeviceChoice) -> Result<Self, ConfigProblem> {
         open_device(choice).map(Self::of)
@@ -111,7 +111,7 @@ impl DeviceContext {
         release_freed_memory(&self.device)
     }
 
-    /// True where it is the same device with the same backend.
+    /// True if it is the same device with the same backend.
     pub fn is(&self, other: &Self) -> bool {
         self.backend.kind() == other.backend.kind() && self.device.same_device(&other.device)
     }

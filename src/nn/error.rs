@@ -25,7 +25,7 @@ pub enum ModelError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 }

@@ -47,7 +47,7 @@ pub struct ModelCard {
     /// What was fitted on the validation split for these weights.
     #[serde(flatten)]
     pub calibration: Calibration,
-    /// What it was trained on.
+    /// Its training data.
     pub data: DataSpec,
     /// Completed epochs.
     pub epochs: u32,

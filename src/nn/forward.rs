@@ -128,7 +128,7 @@ impl<'a> Forward<'a> {
         if let Some(before) = &mut self.before {
             before(layer, &x)?;
         }
-        // The layers in a residual one have spans of their own, and so has the sum.
+        // The layers in a residual one have separate spans, and so has the sum.
         if !self.is_profiled() || matches!(layer, Layer::Residual { .. }) {
             return self.compute(layer, x);
         }

@@ -105,7 +105,7 @@ pub struct ParameterSpec {
     pub name: String,
     /// Convolution `[out, in, height, width]`, linear `[out, in]`: `PyTorch`'s layouts.
     pub shape: Vec<usize>,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// How it is initialized.
     pub(super) init: Init,
@@ -128,7 +128,7 @@ impl Layer {
         matches!(self, Self::Dropout(_))
     }
 
-    /// What it is called: the name of its parameters, or of what it does where it has none.
+    /// Its name: the name of its parameters, or of what it does where it has none.
     pub fn name(&self) -> &str {
         match self {
             Self::Conv { name, .. }

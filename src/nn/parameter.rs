@@ -22,7 +22,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// True where an optimizer updates it.
+    /// True if an optimizer updates it.
     pub const fn is_trainable(self) -> bool {
         !matches!(self, Self::Buffer)
     }
@@ -68,7 +68,7 @@ impl Parameter {
         &self.name
     }
 
-    /// What it is for.
+    /// Its purpose.
     pub const fn role(&self) -> Role {
         self.role
     }
@@ -98,7 +98,7 @@ impl Parameter {
         self.var.dims()
     }
 
-    /// True where both are the same parameter.
+    /// True if both are the same parameter.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.grad, &other.grad)
     }
@@ -134,7 +134,7 @@ impl Parameter {
         })
     }
 
-    /// The gradient accumulated so far, in the shape of the values; `None` where there is none.
+    /// The gradient accumulated so far, in the shape of the values; `None` if there is none.
     pub fn grad(&self) -> Option<Tensor> {
         self.lock().clone()
     }

@@ -1,5 +1,5 @@
-//! What happens by itself or by request, in sentences that window and command line share: what a run
-//! does, what was found, what was written.
+//! What happens by itself or by request, in sentences that window and command line share: what a
+//! run does, what was found, what was written.
 
 pub mod verdict;
 
@@ -56,7 +56,7 @@ impl Message {
             ),
             Intervention::WorseThanChance { validation_loss, chance_loss } => Self::new(
                 format!(
-                    "The model does worse than guessing: its validation loss is {validation_loss:.1}, that of guessing is {chance_loss:.2}."
+                    "The model is worse than chance: its validation loss is {validation_loss:.1}, and random guessing has {chance_loss:.2}."
                 ),
                 "Lower the learning rate, for example to a tenth, and train again.",
             ),
@@ -321,6 +321,6 @@ pub fn harder_data_note(data: &DataSpec) -> Option<String> {
     let is_builtin = data.sources().first() == Some(&DataSource::Builtin);
     is_builtin.then(|| {
         let [builtin, mnist] = STARTER_ACCURACIES.map(|accuracy| percent(accuracy, 1));
-        format!("Built-in test digits are harder than MNIST's: the starter model reads {builtin} of them, and {mnist} of MNIST's.")
+        format!("Built-in test digits are harder than MNIST's: the starter model classifies {builtin} of them correctly, and {mnist} of MNIST's.")
     })
 }

@@ -27,7 +27,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The digits it names, in large type: "4 or 9"; a dash where there are none.
+    /// The digits it names, in large type: "4 or 9"; a dash if there are none.
     pub fn title(&self) -> String {
         let digits: Vec<&str> = self
             .digits
@@ -138,10 +138,7 @@ pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
 
 pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
     format!(
-        "Together, {:.2} bits: the entropy of the mean probabilities, 0 if one class is certain and {:.2} if all are equally likely. The part \
-         from the drawing is the mean entropy of the {} predictions: each of them finds the drawing ambiguous. The part from the weights is how \
-         much they disagree (mutual information), as they do about drawings unlike those they were trained on. The line on each bar is one \
-         standard deviation of the predictions to either side.",
+        "Total: {:.2} bits, the entropy of the mean probabilities (0 if one class is certain, {:.2} if all are equally likely). The part from the drawing is the mean entropy of the {} predictions: each of them finds the drawing ambiguous. The part from the weights is their disagreement (mutual information), which is large for drawings unlike the training data. The line on each bar is one standard deviation of the predictions to either side.",
         uncertainty.entropy,
         (uncertainty.deviations.len().max(1) as f32).log2(),
         grouped(u64::from(uncertainty.members))

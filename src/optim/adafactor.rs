@@ -34,7 +34,7 @@ pub(super) struct Adafactor {
     relative_rate: f64,
 }
 
-/// Rows and columns of a parameter with these dimensions; `None` where it is a vector.
+/// Rows and columns of a parameter with these dimensions; `None` if it is a vector.
 fn matrix(dims: &[usize]) -> Option<[usize; 2]> {
     match dims {
         [] | [_] => None,

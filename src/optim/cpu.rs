@@ -264,7 +264,7 @@ impl<R: Rule<SLOTS>, const SLOTS: usize> pulp::NullaryFnOnce for UpdateChunk<'_,
     }
 }
 
-/// Moves the average towards the weights; nothing where there is none.
+/// Moves the average towards the weights; nothing if there is none.
 #[inline(always)]
 fn average(ema: &mut [f32], weights: &[f32], weight: f32) {
     for (a, w) in ema.iter_mut().zip(weights) {
@@ -283,7 +283,7 @@ pub(super) struct Chunk<'a, const SLOTS: usize> {
     pub grad: &'a mut [f32],
     /// The numbers the optimizer keeps for them.
     pub slots: [&'a mut [f32]; SLOTS],
-    /// Their running average; empty where there is none.
+    /// Their running average; empty if there is none.
     pub ema: &'a mut [f32],
 }
 
@@ -342,7 +342,7 @@ pub(super) fn squares(values: &[f32]) -> f64 {
     chunks.iter().sum()
 }
 
-/// A type of its own: what is in a closure is not compiled for the instructions it is dispatched
+/// A separate type: what is in a closure is not compiled for the instructions it is dispatched
 /// to.
 struct Squares<'a>(&'a [f32]);
 

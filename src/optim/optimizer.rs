@@ -48,7 +48,7 @@ pub(super) trait Buffers: Send {
 
     fn zero_grad(&self);
 
-    /// Exchanges the parameters with their average; nothing where there is none.
+    /// Exchanges the parameters with their average; nothing if there is none.
     fn swap_ema(&mut self) -> Result<()>;
 
     /// A copy of slots and average.

@@ -251,7 +251,7 @@ fn langevin_variance(config: &OptimizerConfig, step: Step) -> f32 {
     2.0 * step.lr / config.images.max(1) as f32
 }
 
-/// The noise of a chunk of weights at a step: a random stream of its own, so that it does not
+/// The noise of a chunk of weights at a step: a separate random stream, so that it does not
 /// depend on which thread draws it.
 pub(super) fn langevin_noise(seed: u64, step: u64, chunk: u64) -> Random {
     Random::stream(seed, "langevin noise", step.wrapping_shl(32) | chunk)

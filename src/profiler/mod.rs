@@ -185,7 +185,7 @@ pub fn is_recording() -> bool {
     CURRENT.with_borrow(Option::is_some)
 }
 
-/// The layer that is being computed, where that is recorded.
+/// The layer that is being computed, if that is recorded.
 pub fn current_name() -> Option<Arc<str>> {
     CURRENT.with_borrow(|current| {
         current

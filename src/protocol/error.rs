@@ -18,7 +18,7 @@ pub enum EngineError {
     NoSuchRun,
     /// A model was to classify images of something else than it knows.
     #[error(
-        "This model recognizes {}, and the images are of {}.",
+        "This model recognizes {}, but the images show {}.",
         model.plural(),
         data.plural()
     )]
@@ -42,7 +42,7 @@ pub enum EngineError {
     },
     /// My digits were to be sent to another machine, and the person has not agreed to that.
     #[error(
-        "This would send My digits to {machine}: {}, as images with their labels, to be kept there for your account alone until {KEPT_DAYS} days after their last use. You have not agreed to that, so nothing was sent.",
+        "This would send My digits to {machine}: {}, as images with their labels, stored there for your account only until {KEPT_DAYS} days after their last use. You have not agreed to that, so nothing was sent.",
         count(*drawings, "drawing")
     )]
     NoConsent {
@@ -100,7 +100,7 @@ impl Explain for EngineError {
     }
 }
 
-/// Why an engine in a process of its own is gone.
+/// Why an engine in a separate process is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum EngineExit {
     /// Its process could not be started.
@@ -147,10 +147,10 @@ pub enum EngineExit {
         /// What the command said, or what is wrong.
         reason: String,
     },
-    /// What it says makes no sense.
+    /// Its content makes no sense.
     #[error("Inkling's engine sent an invalid message: {}", sentence(reason))]
     Garbled {
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 }

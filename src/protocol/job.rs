@@ -146,7 +146,7 @@ impl Job {
     }
 }
 
-/// What a job reports. Training and benchmarks say more, in events of their own; each job ends with
+/// What a job reports. Training and benchmarks say more, in separate events; each job ends with
 /// one of the last three.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum JobEvent {
@@ -198,7 +198,7 @@ pub enum JobResult {
     CompareModels(ModelComparison),
     /// The throughput of each configuration.
     TimeSteps {
-        /// In training images per second, in the order of the configurations; `None` where it could
+        /// In training images per second, in the order of the configurations; `None` if it could
         /// not be measured.
         images_per_second: Vec<Option<f64>>,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
@@ -262,7 +262,7 @@ impl JobResult {
 pub struct ExportReport {
     /// Its files, the one asked for first; those of a zip archive are in it.
     pub files: Vec<FileInfo>,
-    /// What was written; nothing where only was asked what it would hold.
+    /// What was written; nothing if only was asked what it would hold.
     pub paths: Vec<PathBuf>,
     /// What quantizing costs, where it was measured.
     pub quantized: Option<QuantizedAccuracy>,

@@ -37,7 +37,7 @@ pub enum Command {
         id: JobId,
         /// The work.
         job: Box<Job>,
-        /// The folder with its data, where a caller on another machine has sent it; `None` where it
+        /// The folder with its data, where a caller on another machine has sent it; `None` if it
         /// is looked for here.
         data: Option<PathBuf>,
     },
@@ -89,7 +89,7 @@ pub enum Command {
     KeepBundle {
         /// The bundle.
         bundle: BundleId,
-        /// What it is for.
+        /// Its purpose.
         purpose: BundleUse,
         /// What is in it, for the list of what was sent there.
         what: String,

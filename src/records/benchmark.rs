@@ -204,7 +204,7 @@ pub enum Measurement {
 }
 
 impl Measurement {
-    /// How many threads it was measured on; `None` where that does not matter.
+    /// How many threads it was measured on; `None` if that does not matter.
     pub const fn threads(&self) -> Option<u32> {
         match *self {
             Self::Product { threads, .. }
@@ -325,7 +325,7 @@ pub struct JobProgress {
 }
 
 impl JobProgress {
-    /// So far, with so many seconds left where that is known.
+    /// So far, with so many seconds left if that is known.
     pub fn at(fraction: f32, remaining_seconds: Option<f32>) -> Self {
         Self {
             fraction,

@@ -36,7 +36,7 @@ impl BeforeAfter {
 pub struct FineTuned {
     /// On all of the drawings.
     pub mine: BeforeAfter,
-    /// On those of them that it did not learn from; `None` where there were too few to keep any
+    /// On those of them that it did not learn from; `None` if there were too few to keep any
     /// apart.
     pub held_out: Option<BeforeAfter>,
     /// On images of the data it learned from before, which it has not learned from.
@@ -101,7 +101,7 @@ pub struct ComparedModel {
     pub model: ModelInfo,
     /// The settings it was trained with.
     pub config: RunConfig,
-    /// How many seconds that took, where it is known.
+    /// How many seconds that took, if it is known.
     pub train_seconds: Option<f64>,
     /// Images it classifies correctly.
     pub correct: u64,
@@ -121,7 +121,7 @@ impl ModelComparison {
             .unwrap_or_default()
     }
 
-    /// How the models with these positions did on the same images; `None` where there is no such
+    /// How the models with these positions did on the same images; `None` if there is no such
     /// model.
     pub fn pair(&self, first: usize, second: usize) -> Option<PairedCounts> {
         let model = self.models.get(first)?;

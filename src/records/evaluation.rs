@@ -88,7 +88,7 @@ pub struct EvaluationReport {
     pub model: ModelInfo,
     /// The figures, and the images they are of.
     pub measured: SplitEvaluation,
-    /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty where the
+    /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty if the
     /// data do not name any.
     pub writers: Vec<WriterScore>,
     /// How well digits were distinguished from other drawings, where that was asked for.
@@ -120,7 +120,7 @@ pub struct DigitDetection {
     pub not_digits: u64,
     /// Those of them that do not count as digits at the model's threshold.
     pub rejected: u64,
-    /// The same by label, in order; empty where nothing is labeled.
+    /// The same by label, in order; empty if nothing is labeled.
     pub labels: Vec<LabelRejection>,
 }
 
@@ -228,7 +228,7 @@ impl Calibration {
     /// is.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.05..=20.0;
 
-    /// True where a temperature was fitted, which is never exactly that of [`Self::NONE`].
+    /// True if a temperature was fitted, which is never exactly that of [`Self::NONE`].
     pub fn has_temperature(&self) -> bool {
         (self.temperature - Self::NONE.temperature).abs() > f32::EPSILON
     }

@@ -44,7 +44,7 @@ impl ExportSpec {
         }
     }
 
-    /// True where some of the weights are stored as 8-bit integers, whose accuracy is then
+    /// True if some of the weights are stored as 8-bit integers, whose accuracy is then
     /// measured.
     pub const fn is_quantized(&self) -> bool {
         self.quantize && self.format.has_onnx()
@@ -67,7 +67,7 @@ pub enum Replace {
 pub struct FileInfo {
     /// Its name, without a folder.
     pub name: String,
-    /// What it is for, in a few words.
+    /// Its purpose, in a few words.
     pub about: String,
     /// Its size.
     pub bytes: u64,

@@ -24,7 +24,7 @@ pub struct ImportSpec {
     pub activation: Option<Activation>,
     /// How it normalizes pixels.
     pub normalization: Option<Normalization>,
-    /// What it was trained on.
+    /// Its training data.
     pub data: Option<DataSpec>,
     /// Import what is offered where trials leave doubt.
     pub accept: bool,

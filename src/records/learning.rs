@@ -1,5 +1,5 @@
-//! What a run makes of a few held-out images while it trains, what its first layer looks like, and
-//! what the statistics of training images gave it to start from.
+//! What a run makes of a few validation images while it trains, what its first layer looks like,
+//! and what the statistics of training images gave it to start from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ fn gray_values(weights: &[f32]) -> Vec<u8> {
 pub struct LearningSnapshot {
     /// Steps done.
     pub step: u64,
-    /// Its answers to the held-out images, in their order.
+    /// Its answers to the validation images, in their order.
     pub answers: Vec<HeldOutAnswer>,
     /// Its first layer, where that was looked at again.
     pub first_layer: Option<WeightImages>,

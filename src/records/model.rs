@@ -33,9 +33,9 @@ pub struct ModelInfo {
     pub network: Network,
     /// Trainable numbers.
     pub parameters: u64,
-    /// What its classes stand for.
+    /// The meaning of its classes.
     pub classes: Classes,
-    /// What it was trained on.
+    /// Its training data.
     pub data: DataSpec,
     /// Epochs of training behind it.
     pub epochs: u32,
@@ -172,7 +172,7 @@ pub struct DigitPrediction {
 /// A name, a note, tags and a star. They belong to a saved run and change nothing about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
-    /// The model's own name; empty where it has none.
+    /// The model's own name; empty if it has none.
     pub name: String,
     /// A line or two about it; may be empty.
     pub note: String,

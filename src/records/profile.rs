@@ -16,7 +16,7 @@ use crate::text::format::{count, grouped, milliseconds, percent};
 pub enum SpanKind {
     /// Waiting for the next batch.
     Data,
-    /// Preparing batches, on a thread of its own.
+    /// Preparing batches, on a separate thread.
     Loading,
     /// Computing a layer's output.
     Forward,
@@ -38,7 +38,7 @@ impl SpanKind {
         Self::Optimizer,
     ];
 
-    /// What people call it.
+    /// Its name.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Data => "Waiting for data",
@@ -62,7 +62,7 @@ impl fmt::Display for SpanKind {
 pub struct Span {
     /// What was done.
     pub kind: SpanKind,
-    /// With which layer: `conv1`; empty where it is about none.
+    /// With which layer: `conv1`; empty if it is about none.
     pub name: String,
     /// The thread: 0 trains, 1 prepares batches. Worker threads are counted from 0.
     pub thread: u32,
@@ -70,13 +70,13 @@ pub struct Span {
     pub start: f64,
     /// How long it took, in microseconds.
     pub length: f64,
-    /// Bytes of the inputs, outputs and weights that it read and wrote at least; 0 where they were
+    /// Bytes of the inputs, outputs and weights that it read and wrote at least; 0 if they were
     /// not counted.
     pub bytes: u64,
 }
 
 impl Span {
-    /// What people call it: the layer, or what is done where it is about none.
+    /// Its name: the layer, or what is done where it is about none.
     pub fn label(&self) -> &str {
         if self.name.is_empty() {
             self.kind.label()
@@ -96,15 +96,15 @@ impl Span {
 pub struct ProfileRow {
     /// What was done.
     pub kind: SpanKind,
-    /// With which layer; empty where it is about none.
+    /// With which layer; empty if it is about none.
     pub name: String,
     /// Seconds in a step, on average.
     pub seconds: f64,
-    /// Bytes read and written in a step at least; 0 where they were not counted.
+    /// Bytes read and written in a step at least; 0 if they were not counted.
     pub bytes: u64,
-    /// Nominal floating-point operations in a step; 0 where none are counted.
+    /// Nominal floating-point operations in a step; 0 if none are counted.
     pub flops: u64,
-    /// How many of the CPU's threads worked on it at the same time, on average; none where the CPU
+    /// How many of the CPU's threads worked on it at the same time, on average; none if the CPU
     /// only waits.
     pub threads: Option<f64>,
 }

@@ -198,7 +198,7 @@ pub enum Intervention {
         epoch: u32,
         /// Their images.
         batch_size: u32,
-        /// The gradient noise scale in images; `None` where it is larger than could be measured.
+        /// The gradient noise scale in images; `None` if it is larger than could be measured.
         noise_scale: Option<f32>,
     },
     /// Validation did not improve for as many epochs as configured: training stopped.
@@ -270,7 +270,7 @@ pub struct RunSummary {
     /// Its model's evaluation on test images, made once, after every choice; `None` if there were
     /// none, or if that was stopped.
     pub test: Option<SplitEvaluation>,
-    /// The machine it was computed on, in words; empty where it was not trained by
+    /// The machine it was computed on, in words; empty if it was not trained by
     /// Inkling.
     pub machine: String,
     /// What its weights were initialized from, where those are statistics of the training images.

@@ -1,8 +1,8 @@
 //! The searches for a learning rate and for a batch size.
 //!
 //! A learning rate is found by the range test of Smith 2017 (<https://arxiv.org/abs/1506.01186>):
-//! training steps whose rate grows exponentially from each to the next, and what their losses say. A
-//! batch size is found by how long training with each takes to reach an accuracy.
+//! training steps whose rate grows exponentially from each to the next, and what their losses say.
+//! A batch size is found by how long training with each takes to reach an accuracy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub struct RateSearch {
 /// What came of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateFinding {
-    /// The suggested learning rates; `None` where the loss did not fall at any.
+    /// The suggested learning rates; `None` if the loss did not fall at any.
     pub suggestion: Option<RateSuggestion>,
     /// How the search ended.
     pub end: SearchEnd,
@@ -123,7 +123,7 @@ impl RateSearch {
         self.points.len() as f32 / SEARCH_STEPS as f32
     }
 
-    /// What the steps say. `diverged` is true where they ended because the loss or a gradient was
+    /// What the steps say. `diverged` is true if they ended because the loss or a gradient was
     /// not finite.
     pub fn finding(&self, diverged: bool) -> RateFinding {
         let last = self.points.last().map_or(0.0, |point| point.smoothed);
@@ -225,7 +225,7 @@ pub struct TimeToAccuracy {
     pub learning_rate: f64,
     /// Training images per second.
     pub images_per_second: f64,
-    /// When the accuracy was reached; `None` where it was not.
+    /// When the accuracy was reached; `None` if it was not.
     pub reached: Option<Reached>,
     /// The highest validation accuracy that was measured, 0 to 1.
     pub best_accuracy: f64,
@@ -250,7 +250,7 @@ pub struct Reached {
 /// What a search for a batch size found, apart from its rows, which were reported one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchSizeFinding {
-    /// The gradient noise scale in images, on the way to the accuracy; `None` where it could not be
+    /// The gradient noise scale in images, on the way to the accuracy; `None` if it could not be
     /// told from the scatter of its measurement.
     pub noise_scale: Option<f64>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.

@@ -41,11 +41,11 @@ macro_rules! choices {
         }
 
         impl std::str::FromStr for $Enum {
-            type Err = UnknownChoice;
-            fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+            type Err = UnknownChoiceError;
+            fn from_str(text: &str) -> Result<Self, UnknownChoiceError> {
                 let is_meant = |choice: &Self| choice.name().eq_ignore_ascii_case(text);
                 let not_offered: &[Self] = &[$($(Self::$Other,)+)?];
-                Self::ALL.iter().chain(not_offered).copied().find(is_meant).ok_or_else(|| UnknownChoice {
+                Self::ALL.iter().chain(not_offered).copied().find(is_meant).ok_or_else(|| UnknownChoiceError {
                     what: $what.to_owned(),
                     given: text.to_owned(),
                     known: Self::ALL.iter().map(|choice| choice.name()).collect::<Vec<_>>().join(", "),
@@ -61,7 +61,7 @@ macro_rules! choices {
             const KIND: super::Kind = super::Kind::Choice;
             fn text(&self) -> String { self.name().to_owned() }
             fn read(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|error: UnknownChoice| format!("one of {}", error.known))
+                text.parse().map_err(|error: UnknownChoiceError| format!("one of {}", error.known))
             }
             fn describe(&self) -> Option<String> { Some(self.label().to_owned()) }
             fn choices() -> Vec<(&'static str, &'static str)> {
@@ -70,8 +70,8 @@ macro_rules! choices {
         }
 
         impl TryFrom<String> for $Enum {
-            type Error = UnknownChoice;
-            fn try_from(text: String) -> Result<Self, UnknownChoice> { text.parse() }
+            type Error = UnknownChoiceError;
+            fn try_from(text: String) -> Result<Self, UnknownChoiceError> { text.parse() }
         }
     };
 }
@@ -79,10 +79,10 @@ macro_rules! choices {
 /// A name that is not on its list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} \"{given}\"; choose one of {known}")]
-pub struct UnknownChoice {
+pub struct UnknownChoiceError {
     /// What the list is of: "model", "schedule".
     pub what: String,
-    /// What was given.
+    /// The given value.
     pub given: String,
     /// The names on the list, separated by commas.
     pub known: String,
@@ -155,11 +155,11 @@ choices! {
 }
 
 choices! {
-    /// What weights are before the first step; `nn::initialization` computes those that depend on
+    /// How weights are initialized; `nn::initialization` computes those that depend on
     /// the training images.
     #[derive(Default)]
     Initialization, "initialization" {
-        /// Random with a deviation that follows from each layer's size: He et al. 2015, or as in
+        /// Random with a standard deviation that depends on fan-in: He et al. 2015, or as in
         /// `PyTorch`.
         #[default]
         Random = "random", "Random";

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choices::UnknownChoice;
+use super::choices::UnknownChoiceError;
 use super::{Classes, ConfigProblem};
 use crate::text::format::joined;
 use crate::text::visible;
@@ -58,7 +58,7 @@ impl NamedSet {
         }
     }
 
-    /// What its classes stand for.
+    /// The meaning of its classes.
     pub const fn classes(self) -> Classes {
         match self {
             Self::Mnist | Self::EmnistDigits => Classes::Digits,
@@ -70,13 +70,13 @@ impl NamedSet {
 }
 
 impl FromStr for NamedSet {
-    type Err = UnknownChoice;
+    type Err = UnknownChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+    fn from_str(text: &str) -> Result<Self, UnknownChoiceError> {
         Self::ALL
             .into_iter()
             .find(|set| set.name() == text)
-            .ok_or_else(|| UnknownChoice {
+            .ok_or_else(|| UnknownChoiceError {
                 what: "data set".to_owned(),
                 given: text.to_owned(),
                 known: Self::ALL.map(Self::name).join(", "),
@@ -160,7 +160,7 @@ pub enum DataSource {
     Mine,
     /// A folder of IDX files, of class folders or of images, a CSV file or an ink file.
     Path(PathBuf),
-    /// What an imported model was trained on, where nobody said. It cannot be read.
+    /// What an imported model was trained on, if nobody said. It cannot be read.
     Unknown,
 }
 
@@ -187,7 +187,7 @@ impl DataSource {
         }
     }
 
-    /// What its classes stand for; `None` where the name does not say.
+    /// The meaning of its classes; `None` if the name does not say.
     pub const fn known_classes(&self) -> Option<Classes> {
         match self {
             Self::Builtin | Self::Mine => Some(Classes::Digits),
@@ -196,7 +196,7 @@ impl DataSource {
         }
     }
 
-    /// What a person has typed: what exists is a path, and a name may be written in any way, such as
+    /// The typed text: what exists is a path, and a name may be written in any way, such as
     /// `FashionMNIST`.
     fn typed(text: &str) -> Self {
         match Self::parse(text) {
@@ -251,7 +251,7 @@ impl DataSpec {
         Self(vec![source, DataSource::Builtin])
     }
 
-    /// These sources; the built-in digits where there are none.
+    /// These sources; the built-in digits if there are none.
     pub fn of(sources: Vec<DataSource>) -> Self {
         if sources.is_empty() {
             Self::builtin()
@@ -261,7 +261,7 @@ impl DataSpec {
     }
 
     /// Splits at `+`; `source` says what each part is.
-    fn parse(text: &str, source: fn(&str) -> DataSource) -> Result<Self, UnknownChoice> {
+    fn parse(text: &str, source: fn(&str) -> DataSource) -> Result<Self, UnknownChoiceError> {
         let parts: Vec<&str> = text.split('+').map(str::trim).collect();
         if parts.iter().any(|part| part.is_empty()) {
             return Err(unknown(text));
@@ -299,12 +299,12 @@ impl DataSpec {
         self.0.contains(&DataSource::Mine)
     }
 
-    /// True where it can be looked for.
+    /// True if it can be looked for.
     pub fn is_known(&self) -> bool {
         !self.0.contains(&DataSource::Unknown)
     }
 
-    /// Itself, or where nobody said what it is, the built-in digits, which are as good as any.
+    /// Itself, or if nobody said what it is, the built-in digits, which are as good as any.
     #[must_use]
     pub fn or_builtin(self) -> Self {
         if self.is_known() {
@@ -314,13 +314,13 @@ impl DataSpec {
         }
     }
 
-    /// What its classes stand for: those of the first source of which that is known, and digits
+    /// The meaning of its classes: those of the first source of which that is known, and digits
     /// where it is of none.
     pub fn classes(&self) -> Classes {
         self.known_classes().unwrap_or_default()
     }
 
-    /// The same; `None` where it is not known, since all sources are folders and files.
+    /// The same; `None` if it is not known, since all sources are folders and files.
     pub fn known_classes(&self) -> Option<Classes> {
         self.0.iter().find_map(DataSource::known_classes)
     }
@@ -379,9 +379,9 @@ impl From<DataSpec> for Stored {
 }
 
 impl TryFrom<Stored> for DataSpec {
-    type Error = UnknownChoice;
+    type Error = UnknownChoiceError;
 
-    fn try_from(stored: Stored) -> Result<Self, UnknownChoice> {
+    fn try_from(stored: Stored) -> Result<Self, UnknownChoiceError> {
         match stored {
             Stored::Joined(text) => Self::parse(&text, DataSource::parse),
             Stored::List(names) if names.is_empty() => Err(unknown("")),
@@ -393,11 +393,11 @@ impl TryFrom<Stored> for DataSpec {
 }
 
 impl FromStr for DataSpec {
-    type Err = UnknownChoice;
+    type Err = UnknownChoiceError;
 
-    /// What a person has typed: split at `+`, but a `+` inside a path that exists as a whole
+    /// The typed text: split at `+`, but a `+` inside a path that exists as a whole
     /// belongs to the path.
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+    fn from_str(text: &str) -> Result<Self, UnknownChoiceError> {
         let whole = PathBuf::from(text);
         if text.contains('+') && whole.exists() {
             return Ok(Self(vec![DataSource::Path(whole)]));
@@ -411,9 +411,9 @@ fn last_part(path: &Path) -> Cow<'_, str> {
     name.to_string_lossy()
 }
 
-fn unknown(given: &str) -> UnknownChoice {
+fn unknown(given: &str) -> UnknownChoiceError {
     let names = NamedSet::ALL.map(NamedSet::name).join(", ");
-    UnknownChoice {
+    UnknownChoiceError {
         what: "data set".to_owned(),
         given: given.to_owned(),
         known: format!("builtin, mine, {names}, a path, or several of these joined by +"),

@@ -19,7 +19,7 @@ pub enum ConfigProblem {
     OutOfRange { setting: Setting, given: String },
     #[error("The batch size ({given}) is larger than the training set ({images} images).")]
     BatchLargerThanSet { given: u32, images: u64 },
-    #[error("{first} and {other} cannot be mixed: their classes stand for different things.")]
+    #[error("{first} and {other} cannot be combined: they have different classes.")]
     MixedClasses { first: String, other: String },
     #[error("The weights in {path} belong to {found}, not to {asked}.")]
     InitialWeights {
@@ -81,7 +81,7 @@ impl Explain for ConfigProblem {
             }
             Self::NewerVersion { .. } => "Update Inkling, or choose a preset.",
             Self::NotTrainable { .. } => "Choose another network.",
-            Self::MixedClasses { .. } => "Choose one of them, or data sets of the same things.",
+            Self::MixedClasses { .. } => "Choose one of them, or data sets with the same classes.",
             Self::InitialWeights { .. } => "Choose that network, or start without these weights.",
             Self::InitialClasses { .. } => {
                 "Choose data with as many classes, or start without these weights."

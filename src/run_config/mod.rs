@@ -18,12 +18,14 @@ use serde::{Deserialize, Serialize};
 pub use choices::{
     Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice,
     Initialization, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, SetFormat,
-    UnknownChoice, WeightFormat,
+    UnknownChoiceError, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
 pub use data_spec::{DataSource, DataSpec, NamedSet, data_set_names, similar_names};
 pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
-pub use network::{CnnLayer, CnnLayers, MAX_WIDTH, Network, NotCnnLayers, NotWidths, Widths};
+pub use network::{
+    CnnLayer, CnnLayers, MAX_WIDTH, Network, ParseLayersError, ParseWidthsError, Widths,
+};
 pub use presets::{Chosen, Repetition};
 pub use setting::{Kind, Range, Row, Section, Trials, differing_settings};
 pub use settings::{Setting, settings_page};

@@ -31,7 +31,7 @@ pub struct Widths {
 #[error(
     "\"{given}\" is not a list of 1 to {MAX_LAYERS} whole numbers from 1 to {MAX_WIDTH}, such as 128-64"
 )]
-pub struct NotWidths {
+pub struct ParseWidthsError {
     given: String,
 }
 
@@ -62,10 +62,10 @@ impl fmt::Display for Widths {
 }
 
 impl FromStr for Widths {
-    type Err = NotWidths;
+    type Err = ParseWidthsError;
 
     /// Hyphens, commas and spaces separate them.
-    fn from_str(text: &str) -> Result<Self, NotWidths> {
+    fn from_str(text: &str) -> Result<Self, ParseWidthsError> {
         let numbers = text
             .split(['-', ',', ' '])
             .filter(|part| !part.is_empty())
@@ -74,17 +74,17 @@ impl FromStr for Widths {
         numbers
             .ok()
             .and_then(|numbers| Self::new(&numbers))
-            .ok_or_else(|| NotWidths {
+            .ok_or_else(|| ParseWidthsError {
                 given: text.to_owned(),
             })
     }
 }
 
 impl TryFrom<Vec<u16>> for Widths {
-    type Error = NotWidths;
+    type Error = ParseWidthsError;
 
-    fn try_from(widths: Vec<u16>) -> Result<Self, NotWidths> {
-        Self::new(&widths).ok_or_else(|| NotWidths {
+    fn try_from(widths: Vec<u16>) -> Result<Self, ParseWidthsError> {
+        Self::new(&widths).ok_or_else(|| ParseWidthsError {
             given: format!("{widths:?}"),
         })
     }
@@ -97,7 +97,7 @@ impl From<Widths> for Vec<u16> {
 }
 
 impl ModelKind {
-    /// The widths of its hidden layers; empty where they are fixed, or where there are none.
+    /// The widths of its hidden layers; empty if they are fixed, or if there are none.
     pub const fn widths(self) -> &'static [u16] {
         match self {
             Self::Linear | Self::Cnn | Self::Attention | Self::Onnx => &[],
@@ -141,7 +141,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// The model with these widths, or with its own where there are none, or not as many as it
+    /// The model with these widths, or with its own if there are none, or not as many as it
     /// takes.
     pub fn new(model: ModelKind, widths: Option<Widths>) -> Self {
         let is_other = |widths: &Widths| {
@@ -185,14 +185,14 @@ impl Network {
         self.layers.unwrap_or(CnnLayers::DEFAULT)
     }
 
-    /// The widths of its hidden layers; empty where they are fixed.
+    /// The widths of its hidden layers; empty if they are fixed.
     pub fn widths(&self) -> &[u16] {
         self.widths
             .as_ref()
             .map_or(self.model.widths(), Widths::values)
     }
 
-    /// What people read: "MLP", or "MLP (128-64)", or "CNN (32C3-MP2-128)".
+    /// The text that people read: "MLP", or "MLP (128-64)", or "CNN (32C3-MP2-128)".
     pub fn label(self) -> String {
         let model = self.model.label();
         match (self.widths, self.layers) {
@@ -249,10 +249,10 @@ pub struct CnnLayers {
 /// Why these are not layers of a CNN.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not a list of the layers of a CNN: {reason}")]
-pub struct NotCnnLayers {
-    /// What was given.
+pub struct ParseLayersError {
+    /// The given value.
     pub given: String,
-    /// What is wrong, as the end of a sentence.
+    /// The problem, as the end of a sentence.
     pub reason: String,
 }
 
@@ -277,8 +277,8 @@ impl CnnLayers {
     };
 
     /// These layers. The error says why an image cannot go through them.
-    pub fn new(layers: &[CnnLayer]) -> Result<Self, NotCnnLayers> {
-        checked(layers).map_err(|reason| NotCnnLayers {
+    pub fn new(layers: &[CnnLayer]) -> Result<Self, ParseLayersError> {
+        checked(layers).map_err(|reason| ParseLayersError {
             given: joined(layers, "-"),
             reason,
         })
@@ -408,11 +408,11 @@ impl fmt::Display for CnnLayers {
 }
 
 impl FromStr for CnnLayers {
-    type Err = NotCnnLayers;
+    type Err = ParseLayersError;
 
     /// Hyphens, commas and spaces separate the layers.
-    fn from_str(text: &str) -> Result<Self, NotCnnLayers> {
-        let fail = |reason: String| NotCnnLayers {
+    fn from_str(text: &str) -> Result<Self, ParseLayersError> {
+        let fail = |reason: String| ParseLayersError {
             given: text.to_owned(),
             reason,
         };
@@ -430,9 +430,9 @@ impl FromStr for CnnLayers {
 }
 
 impl TryFrom<String> for CnnLayers {
-    type Error = NotCnnLayers;
+    type Error = ParseLayersError;
 
-    fn try_from(text: String) -> Result<Self, NotCnnLayers> {
+    fn try_from(text: String) -> Result<Self, ParseLayersError> {
         text.parse()
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::network::{MAX_LAYERS, MAX_WIDTH};
 use super::settings::Setting;
-use super::{CnnLayers, DataSpec, RunConfig, UnknownChoice, Widths};
+use super::{CnnLayers, DataSpec, RunConfig, UnknownChoiceError, Widths};
 use crate::text::format::{joined, plain};
 use crate::text::visible;
 
@@ -19,7 +19,7 @@ pub struct Row {
     pub name: &'static str,
     /// Names that options and sweeps had before.
     pub former: &'static [&'static str],
-    /// What people read.
+    /// The text that people read.
     pub label: &'static str,
     pub section: Section,
     /// What it is and does, as sentences.
@@ -181,14 +181,14 @@ impl Row {
 
 impl Setting {
     /// The setting of this name, or of one that it had before.
-    pub fn parse(name: &str) -> Result<Self, UnknownChoice> {
+    pub fn parse(name: &str) -> Result<Self, UnknownChoiceError> {
         let meant = name.trim().to_ascii_lowercase().replace('_', "-");
         let is_meant = |setting: &Self| {
             let row = setting.row();
             row.name == meant || row.former.contains(&meant.as_str())
         };
         let found = Self::ALL.iter().copied().find(is_meant);
-        found.ok_or_else(|| UnknownChoice {
+        found.ok_or_else(|| UnknownChoiceError {
             what: "setting".to_owned(),
             given: name.to_owned(),
             known: Self::names(Self::ALL.iter().copied()),
@@ -350,7 +350,7 @@ impl Value for CnnLayers {
     }
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: super::NotCnnLayers| {
+        text.parse().map_err(|error: super::ParseLayersError| {
             let usual = Self::DEFAULT;
             format!("layers such as {usual} ({}), or default", error.reason)
         })
@@ -366,7 +366,7 @@ impl Value for DataSpec {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|error: UnknownChoice| format!("one of {}", error.known))
+            .map_err(|error: UnknownChoiceError| format!("one of {}", error.known))
     }
 
     fn describe(&self) -> Option<String> {
@@ -437,7 +437,7 @@ pub struct Range {
     pub unit: &'static str,
     /// A usual value; may be empty.
     pub(super) example: &'static str,
-    /// What becomes of a setting that is left empty; `None` where it must not be.
+    /// What becomes of a setting that is left empty; `None` if it must not be.
     pub if_empty: Option<&'static str>,
 }
 

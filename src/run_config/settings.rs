@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::setting::Bound::{At, Beyond};
 use super::setting::{DEFAULT, Kind, OFF, Range, Row, Section, Trials, Value};
 use super::{
-    CnnLayer, CnnLayers, Initialization, ModelKind, OptimizerKind, RunConfig, UnknownChoice, Widths,
+    CnnLayer, CnnLayers, Initialization, ModelKind, OptimizerKind, RunConfig, UnknownChoiceError,
+    Widths,
 };
 use crate::text::format::{count, joined, plain};
 
-/// Declares [`Setting`] with a row for each, section by section: its field, name, label and help, and
-/// what does not follow from the type of its field.
+/// Declares [`Setting`] with a row for each, section by section: its field, name, label and help,
+/// and what does not follow from the type of its field.
 macro_rules! settings {
     ($($section:ident {
         $($Setting:ident = $field:ident, $name:literal, $label:literal, $help:literal { $($column:ident: $value:expr),* $(,)? })+
@@ -102,13 +103,13 @@ settings! {
         Augmentation = augmentation, "augmentation", "Augmentation",
         "Random changes to the training images." { trials: Trials::Choices }
         Precision = precision, "precision", "Precision",
-        "The number format of matrix products and convolutions; weights, sums and the loss are always f32." { trials: Trials::OneOther }
+        "Precision of matrix multiplications and convolutions; weights, sums and the loss are always f32." { trials: Trials::OneOther }
     }
     Optimization {
         Activation = activation, "activation", "Activation",
         "The non-linearity between layers; without it, a deep network could represent no more than a single layer." { trials: Trials::Choices }
         Initialization = initialization, "initialization", "Initialization",
-        "What the weights are before the first step." {
+        "How the weights are initialized." {
             former: &["init"],
             excludes: Some(Setting::InitialWeights),
             applies: |config| config.initial_weights.is_none(),
@@ -143,7 +144,7 @@ settings! {
             describe: told_elsewhere,
         }
         Momentum = momentum, "momentum", "Momentum",
-        "Share of SGD's previous update that is carried over to the next one; 0.9 is typical." {
+        "Fraction of SGD's previous update that is carried over to the next one; 0.9 is typical." {
             range: Some(Range { high: Beyond(1.0), example: "0.9", ..Range::real("the momentum") }),
             applies: |config| config.optimizer == OptimizerKind::Sgd,
             trials: Trials::Between(0.8, 0.99),
@@ -156,7 +157,7 @@ settings! {
             describe: told_elsewhere,
         }
         GrowingBatches = growing_batches, "growing-batches", "Growing batches",
-        "From epoch to epoch, batches grow as far as the gradient noise scale allows, and the learning rate with them: fewer and larger steps, which let a GPU compute more at a time (McCandlish et al. 2018). The batch size is that of the first epoch." {
+        "From epoch to epoch, batches grow as far as the gradient noise scale allows, and the learning rate with them: fewer and larger steps, which let a GPU compute more at a time (McCandlish et al. 2018). The batch size setting applies to the first epoch." {
             trials: Trials::Choices,
             describe: told_elsewhere,
         }
@@ -168,7 +169,7 @@ settings! {
     }
     Regularization {
         LabelSmoothing = label_smoothing, "label-smoothing", "Label smoothing",
-        "Spreads this share of the target probability over all classes, so that the network is less overconfident. 0 turns it off; 0.1 is typical." {
+        "Spreads this fraction of the target probability over all classes, so that the network is less overconfident. 0 turns it off; 0.1 is typical." {
             range: Some(Range { high: At(0.5), example: "0.1", ..Range::real("label smoothing") }),
             trials: Trials::Between(0.0, 0.2),
             describe: |config| (config.label_smoothing > 0.0).then(|| plain(config.label_smoothing)),
@@ -228,7 +229,7 @@ settings! {
     }
     Execution {
         Device = device, "device", "Device",
-        "Where the run is computed." {
+        "Device to train on." {
             is_of_machine: true,
         }
         Threads = threads, "threads", "Threads",
@@ -262,7 +263,7 @@ settings! {
             former: &["checkpoint-activations"],
         }
         Autotune = autotune, "autotune", "Autotune",
-        "An NVIDIA GPU tries several algorithms for each matrix product, uses the fastest, and remembers it. Without autotuning, the same settings give exactly the same weights each time; with it, they may differ by rounding until every product is known." {}
+        "An NVIDIA GPU tries several algorithms for each matrix multiplication, uses the fastest, and remembers it. Without autotuning, the same settings give exactly the same weights each time; with it, they may differ by rounding until every shape is known." {}
         MemoryLimit = memory_limit, "memory-limit", "Memory limit",
         "Most memory Inkling may use while training, in MiB. If a batch needs more, it is split into micro-batches, which gives the same gradients." {
             is_of_machine: true,
@@ -317,18 +318,18 @@ impl From<Setting> for &'static str {
 }
 
 impl TryFrom<String> for Setting {
-    type Error = UnknownChoice;
+    type Error = UnknownChoiceError;
 
-    fn try_from(name: String) -> Result<Self, UnknownChoice> {
+    fn try_from(name: String) -> Result<Self, UnknownChoiceError> {
         Self::parse(&name)
     }
 }
 
 const INTRODUCTION: &str = "# Settings of a run
 
-Each setting has one name: as an option of `inkling train`, `find-lr`, `find-batch-size` and `profile` (`--batch-size 64`), \
-as the key of a run's `config` in JSON (`batch_size`; the network is `model` there), in a sweep (`--set batch-size=32,64`) \
-and in the window. The defaults are those of the preset `balanced`. [Training](training.md) has the other presets and more about some settings, \
+Each setting has one name. It is an option of `inkling train`, `find-lr`, `find-batch-size` and `profile` (`--batch-size 64`), \
+and the key of a run's `config` in JSON (`batch_size`; the network is `model` there). A sweep varies it under that name \
+(`--set batch-size=32,64`), and the window shows it. The defaults are those of the preset `balanced`. [Training](training.md) has the other presets and more about some settings, \
 and [Networks](networks.md) describes the architectures.
 
 This page is made from the table in `src/run_config/settings.rs`, by `INKLING_WRITE_DOCS=1 cargo test settings_page`.

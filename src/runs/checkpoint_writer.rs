@@ -1,4 +1,4 @@
-//! Writes checkpoints on a thread of its own, so that no run waits for a disk.
+//! Writes checkpoints on a separate thread, so that no run waits for a disk.
 //!
 //! Training in the background runs with idle scheduling, which every thread that it starts inherits
 //! and cannot leave again without special rights. A writer started by the run would compete with

@@ -309,7 +309,7 @@ impl CheckpointFolder {
     /// Deletes what a process that was killed left in it, or all of it if there is nothing to
     /// resume; nothing while a living process holds it.
     pub fn remove_leftovers(mut self) -> io::Result<()> {
-        // No lock is made where there is none: a folder without one begins or ends at this moment,
+        // No lock is made if there is none: a folder without one begins or ends at this moment,
         // or is what a killed process left of one. If it is empty it goes, and whoever begins makes
         // it anew.
         let is_empty = !self.folder.join(CHECKPOINT).exists();

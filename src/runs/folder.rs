@@ -202,7 +202,7 @@ pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
     Ok(located(summary, folder))
 }
 
-/// The name of the folder with the checkpoints that the run in `folder` had; `None` where that is
+/// The name of the folder with the checkpoints that the run in `folder` had; `None` if that is
 /// unknown, or there is no run.
 pub fn checkpoint_name(folder: &Path) -> Option<String> {
     serde_json::from_slice::<Origin>(&read_summary(folder).ok()?)
@@ -352,7 +352,7 @@ pub fn annotation_of(folder: &Path) -> Annotation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedRun {
     pub summary: RunSummary,
-    /// Its steps, thinned; none where they cannot be read.
+    /// Its steps, thinned; none if they cannot be read.
     pub steps: Vec<StepPoint>,
     /// The newest evaluation of its model: the last that a person asked for, or else the one on
     /// test images after training.
@@ -376,7 +376,7 @@ impl FinishedRun {
     }
 }
 
-/// The steps of the run in `folder`, thinned; none where they cannot be read.
+/// The steps of the run in `folder`, thinned; none if they cannot be read.
 pub fn load_steps(folder: &Path) -> Vec<StepPoint> {
     let table = read_limited(&folder.join(STEPS), MAX_STEPS_BYTES)
         .inspect_err(|error| tracing::info!(%error, "a run without its steps"))

@@ -159,7 +159,7 @@ pub struct Reproduction {
     pub tensors: usize,
     /// Those that are not the same, bit for bit.
     pub differing: usize,
-    /// The largest difference of two weights; `None` where a tensor is missing or has another
+    /// The largest difference of two weights; `None` if a tensor is missing or has another
     /// shape.
     pub largest_difference: Option<f32>,
     /// What was not the same for both, and may be the reason: "the machine", "the device".
@@ -268,10 +268,7 @@ impl Reproduction {
             };
             format!(" The data, or the version of Inkling{autotuned} may have changed since.")
         } else {
-            format!(
-                " What was not the same either: {}.",
-                self.circumstances.join(", ")
-            )
+            format!(" Also different: {}.", self.circumstances.join(", "))
         };
         format!("{differing}{largest}.{reasons}")
     }

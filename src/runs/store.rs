@@ -35,7 +35,7 @@ pub struct RunEntry {
     /// Its run, or why that cannot be read.
     pub summary: Result<Box<RunSummary>, RunError>,
     pub annotation: Annotation,
-    /// What it is called; no other entry has the same title.
+    /// Its name; no other entry has the same title.
     pub title: String,
 }
 
@@ -147,7 +147,7 @@ impl Store {
         EVALUATION.write(folder, evaluation)
     }
 
-    /// An error where no run is: writing would make a folder that was deleted meanwhile.
+    /// An error if no run is: writing would make a folder that was deleted meanwhile.
     fn check_present(&self, folder: &Path) -> Result<(), RunError> {
         if folder.parent() == Some(&self.root) && folder.is_dir() {
             return Ok(());
@@ -347,7 +347,7 @@ pub fn named(runs: Vec<RunEntry>, name: &str) -> Vec<RunEntry> {
 struct Titles(BTreeSet<String>);
 
 impl Titles {
-    /// Takes this title; false where it was taken before.
+    /// Takes this title; false if it was taken before.
     fn take(&mut self, title: &str) -> bool {
         self.0.insert(title.to_lowercase())
     }

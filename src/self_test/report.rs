@@ -165,8 +165,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
     };
     vec![Section::plain(
         "Checks",
-        "ops: largest relative error of output and gradients against a reference implementation; training: final loss as a share of the \
-         initial loss; recognition: largest difference of a probability from the CPU's",
+        "ops: largest relative error of output and gradients against a reference implementation; training: final loss as a fraction of the initial loss; recognition: largest difference of a probability from the CPU's",
         std::iter::once(report.device.label())
             .chain(Precision::on(report.device).map(Precision::name)),
         subjects.into_iter().map(line).collect(),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{DefinitionError, SweepError};
 use super::space::{Dimension, SettingRange, Value, sweepable};
 use super::trial::Asha;
-use crate::run_config::{Preset, RunConfig, UnknownChoice};
+use crate::run_config::{Preset, RunConfig, UnknownChoiceError};
 use crate::system::files::read_limited;
 
 /// The version written into the files of sweeps; newer ones are refused.
@@ -20,11 +20,11 @@ pub const MAX_TRIALS: u32 = 10_000;
 pub const NUMBER_OF_TRIALS: &str = "the number of trials";
 pub const SECONDS: &str = "the time for the sweep in seconds";
 /// Trials at the same time.
-pub const AT_ONCE: &str = "the number of trials at once";
+pub const PARALLEL: &str = "the number of parallel trials";
 /// The longest time budget: 30 days.
 const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 /// The most trials at once.
-const MAX_AT_ONCE: u32 = 64;
+const MAX_PARALLEL: u32 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -51,13 +51,13 @@ impl SamplerKind {
 }
 
 impl FromStr for SamplerKind {
-    type Err = UnknownChoice;
+    type Err = UnknownChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+    fn from_str(text: &str) -> Result<Self, UnknownChoiceError> {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name().eq_ignore_ascii_case(text))
-            .ok_or_else(|| UnknownChoice {
+            .ok_or_else(|| UnknownChoiceError {
                 what: "sampler".to_owned(),
                 given: text.to_owned(),
                 known: Self::ALL.map(Self::name).join(", "),
@@ -75,17 +75,17 @@ pub struct Definition {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
     pub space: Vec<Dimension>,
-    /// The most trials; `None` where only time ends the sweep, or the grid.
+    /// The most trials; `None` if only time ends the sweep, or the grid.
     pub trials: Option<u32>,
     /// No trial is started after this many seconds; those that train by then are completed.
     pub seconds: Option<f64>,
     /// Where the randomness of the sampler comes from.
     pub seed: u64,
     pub sampler: SamplerKind,
-    /// When poor trials end early; `None` where all train to their last epoch.
+    /// When poor trials end early; `None` if all train to their last epoch.
     pub pruner: Option<Asha>,
-    /// Trials that train at the same time, with the threads divided among them.
-    pub at_once: u32,
+    /// Trials that train in parallel, with the threads divided among them.
+    pub parallel: u32,
 }
 
 impl Definition {
@@ -101,7 +101,7 @@ impl Definition {
             seed: 1,
             sampler: SamplerKind::Tpe,
             pruner: Some(Asha::DEFAULT),
-            at_once: 1,
+            parallel: 1,
         }
     }
 
@@ -177,7 +177,7 @@ impl Definition {
             MAX_TRIALS.into(),
         );
         number(SECONDS, self.seconds.unwrap_or(1.0), 1.0, MAX_SECONDS);
-        number(AT_ONCE, self.at_once.into(), 1.0, MAX_AT_ONCE.into());
+        number(PARALLEL, self.parallel.into(), 1.0, MAX_PARALLEL.into());
         if let Some(Asha {
             reduction,
             min_epochs,
@@ -209,7 +209,7 @@ impl Definition {
         Ok(())
     }
 
-    /// The number of combinations; `None` where a range has too many values to list.
+    /// The number of combinations; `None` if a range has too many values to list.
     pub(super) fn combinations(&self) -> Option<u128> {
         self.space.iter().try_fold(1_u128, |count, dimension| {
             Some(count.saturating_mul(dimension.all()?.len() as u128))
@@ -222,7 +222,7 @@ impl Definition {
             .is_some_and(|count| trials as u128 >= count)
     }
 
-    /// The most trials there can be; `None` where only time ends the sweep.
+    /// The most trials there can be; `None` if only time ends the sweep.
     pub fn max_trials(&self) -> Option<u32> {
         let combinations = self
             .combinations()
@@ -259,8 +259,8 @@ pub struct DefinitionFile {
     pub sampler: Option<String>,
     /// The seed of the sampler.
     pub seed: Option<u64>,
-    /// Trials that train at the same time.
-    pub at_once: Option<u32>,
+    /// Trials that train in parallel.
+    pub parallel: Option<u32>,
     /// `asha`, or `none` to train every trial to its last epoch.
     pub pruner: Option<String>,
     /// One in this many trials goes on at each comparison.

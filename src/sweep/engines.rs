@@ -16,18 +16,18 @@ use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::Checkpoints;
 
 /// More trials at once than this are not the default: each holds the data in memory.
-const MAX_AT_ONCE: u32 = 4;
+const MAX_PARALLEL: u32 = 4;
 
-/// The trials that train at once on this machine where nobody says: one per thread, at most 4. A
+/// The trials that train at once on this machine if none is given: one per thread, at most 4. A
 /// GPU is shared badly, because each has a driver of its own.
-pub fn usual_at_once(config: &RunConfig) -> u32 {
+pub fn usual_parallel(config: &RunConfig) -> u32 {
     if config.device == DeviceChoice::Cuda {
         1
     } else {
         config
             .threads
             .unwrap_or_else(usable_cores)
-            .clamp(1, MAX_AT_ONCE)
+            .clamp(1, MAX_PARALLEL)
     }
 }
 
@@ -52,22 +52,22 @@ pub struct EngineExecutor {
     jobs: u64,
     wake: SyncSender<()>,
     woken: Receiver<()>,
-    heard: VecDeque<(u32, TrialEvent)>,
+    received: VecDeque<(u32, TrialEvent)>,
 }
 
 impl EngineExecutor {
     /// For this many trials at once on this machine; engines start with the first trial.
-    pub fn local(host: &EngineHost, settings: EngineSettings, at_once: u32) -> Self {
-        let at_once = at_once.max(1);
-        let slots = (0..at_once).map(|_| Slot::of(host.clone())).collect();
-        Self::new(Work::Trials, settings, slots, Some(at_once), None)
+    pub fn local(host: &EngineHost, settings: EngineSettings, parallel: u32) -> Self {
+        let parallel = parallel.max(1);
+        let slots = (0..parallel).map(|_| Slot::of(host.clone())).collect();
+        Self::new(Work::Trials, settings, slots, Some(parallel), None)
     }
 
     /// For trials where the window trains: at once on this machine, or one at a time on another.
-    pub fn of_host(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
+    pub fn of_host(host: EngineHost, settings: EngineSettings, parallel: u32) -> Self {
         match host {
             EngineHost::Remote(host) => Self::on_hosts(Work::Trials, [host], settings),
-            host => Self::local(&host, settings, at_once),
+            host => Self::local(&host, settings, parallel),
         }
     }
 
@@ -110,7 +110,7 @@ impl EngineExecutor {
             jobs: 0,
             wake,
             woken,
-            heard: VecDeque::new(),
+            received: VecDeque::new(),
         }
     }
 
@@ -122,7 +122,7 @@ impl EngineExecutor {
     fn poll(&mut self) {
         for slot in &mut self.slots {
             while let Some(event) = slot.next() {
-                self.heard.extend(slot.heard(event));
+                self.received.extend(slot.on_event(event));
             }
         }
     }
@@ -165,7 +165,7 @@ impl Executor for EngineExecutor {
     }
 
     fn stop(&mut self, trial: u32) {
-        self.heard.retain(|(heard, _)| *heard != trial);
+        self.received.retain(|(of, _)| *of != trial);
         self.slots.iter_mut().for_each(|slot| slot.stop(trial));
     }
 
@@ -174,11 +174,11 @@ impl Executor for EngineExecutor {
             array.assign(&mut self.slots)?;
         }
         let usable = self.slots.iter().filter(|slot| slot.is_usable()).count() as u32;
-        let given_up = |slot: &Slot| slot.given_up().cloned();
+        let failure = |slot: &Slot| slot.failure().cloned();
         match self
             .slots
             .iter()
-            .map(given_up)
+            .map(failure)
             .collect::<Option<Vec<Problem>>>()
             .and_then(|mut all| all.pop())
         {
@@ -189,17 +189,17 @@ impl Executor for EngineExecutor {
 
     fn next(&mut self, limit: Duration) -> Option<(u32, TrialEvent)> {
         self.poll();
-        if self.heard.is_empty() {
+        if self.received.is_empty() {
             let _ = self.woken.recv_timeout(limit);
             self.poll();
         }
-        self.heard.pop_front()
+        self.received.pop_front()
     }
 }
 
 /// Trains trials, on this machine or on others. Every trial that was started ends with
 /// [`TrialEvent::Completed`], [`TrialEvent::Interrupted`] or [`TrialEvent::Failed`], unless it is
-/// stopped: of that one nothing more is heard.
+/// stopped: nothing more is reported of that one.
 pub trait Executor {
     /// Starts a trial. Its first epoch is 1, whatever was started under the same number before.
     fn start(&mut self, trial: u32, config: &RunConfig) -> Result<(), Problem>;
@@ -208,7 +208,7 @@ pub trait Executor {
     fn stop(&mut self, trial: u32);
 
     /// How many trials can train at the same time now; fewer than were asked for where machines
-    /// cannot be reached. An error where none ever will.
+    /// cannot be reached. An error if none ever will.
     fn capacity(&mut self) -> Result<u32, Problem> {
         Ok(u32::MAX)
     }
@@ -232,7 +232,7 @@ pub enum TrialEvent {
     Failed(Problem),
 }
 
-/// How often a connection is tried again after it was lost, before anything was heard through it.
+/// How often a connection is tried again after it was lost, before anything was received.
 const ATTEMPTS: u32 = 3;
 /// The time before it is tried again.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -247,9 +247,9 @@ pub struct Slot {
     host: Option<EngineHost>,
     engine: Option<EngineHandle>,
     job: Option<(JobId, u32)>,
-    /// True if something was heard from a machine at this slot.
+    /// True if something was received from a machine at this slot.
     was_reached: bool,
-    /// Connections that were lost since something was heard.
+    /// Connections that were lost since something was received.
     losses: u32,
     /// Why the last connection was lost, and when.
     lost: Option<(Instant, Problem)>,
@@ -298,11 +298,11 @@ impl Slot {
                 .as_ref()
                 .is_some_and(|(when, _)| when.elapsed() < pause)
         };
-        self.job.is_none() && self.host.is_some() && self.given_up().is_none() && !rests()
+        self.job.is_none() && self.host.is_some() && self.failure().is_none() && !rests()
     }
 
     /// Why nothing is tried here any more: a machine was never reached, or not again.
-    pub fn given_up(&self) -> Option<&Problem> {
+    pub fn failure(&self) -> Option<&Problem> {
         let attempts = match self.remote()? {
             RemoteHost::Slurm(_) => TASK_ATTEMPTS,
             RemoteHost::Ssh(_) if self.was_reached => ATTEMPTS,
@@ -352,7 +352,7 @@ impl Slot {
     }
 
     /// What an event means for the slot's trial.
-    pub fn heard(&mut self, event: Event) -> Option<(u32, TrialEvent)> {
+    pub fn on_event(&mut self, event: Event) -> Option<(u32, TrialEvent)> {
         let job = self.job;
         let trial = |id: JobId| job.filter(|(job, _)| *job == id).map(|(_, trial)| trial);
         let (before, was_reached) = (std::mem::take(&mut self.losses), self.was_reached);

@@ -10,7 +10,7 @@ use crate::text::format::capitalized;
 pub enum DefinitionError {
     #[error("No setting is called \"{name}\".")]
     UnknownSetting { name: String },
-    #[error("\"{text}\" does not say what to set.")]
+    #[error("\"{text}\" does not name a setting and its values.")]
     NotAnAssignment { text: String },
     #[error("{given} is not a value of {setting}.")]
     Value {
@@ -38,7 +38,7 @@ pub enum DefinitionError {
     SettingTwice { setting: Setting },
     #[error("No setting varies.")]
     NothingVaries,
-    #[error("The sweep would never end.")]
+    #[error("The sweep has no limit.")]
     NoBudget,
     #[error("{} is out of range (got {given}).", capitalized(what))]
     Number {
@@ -67,13 +67,13 @@ impl Explain for DefinitionError {
             }
             Self::NotAnAssignment { .. } => "Write NAME=VALUES, such as learning-rate=1e-4..1e-2:log or batch-size=32,64,128.",
             Self::Value { wanted, .. } => return format!("Choose {wanted}."),
-            Self::NoValues { .. } => "List them with commas between them, or give one value to fix the setting.",
+            Self::NoValues { .. } => "List them, separated by commas, or give one value to fix the setting.",
             Self::NotARange { .. } => "Write LOW..HIGH, with :log behind it for a logarithmic range, and :N for N values spread over it.",
-            Self::RangeOfNames { .. } => "List those to choose from, with commas between them.",
+            Self::RangeOfNames { .. } => "List the values, separated by commas.",
             Self::Reversed { .. } => "Write the lower number first.",
             Self::LogFromZero { .. } => "Begin above 0, or leave out :log.",
             Self::ValueTwice { .. } => "Leave one of them out.",
-            Self::SettingTwice { .. } => "Give it once, with commas between its values.",
+            Self::SettingTwice { .. } => "Give it once, with its values separated by commas.",
             Self::NothingVaries => "Name at least one with --set, for example --set learning-rate=1e-4..1e-2:log --set batch-size=32,64,128.",
             Self::NoBudget => "Limit it with --trials or --time.",
             Self::Number { low, high, .. } => {

@@ -54,13 +54,13 @@ impl Sweep {
         &mut self,
         trials: Option<u32>,
         seconds: Option<f64>,
-        at_once: Option<u32>,
+        parallel: Option<u32>,
     ) -> Result<(), SweepError> {
         let old = &self.definition;
         let definition = Definition {
             trials: trials.or(old.trials),
             seconds: seconds.or(old.seconds),
-            at_once: at_once.unwrap_or(old.at_once),
+            parallel: parallel.unwrap_or(old.parallel),
             ..old.clone()
         };
         definition
@@ -158,7 +158,7 @@ pub enum Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
     pub run: PathBuf,
-    /// Accuracy on the test split, 0 to 1; `None` where the data has none.
+    /// Accuracy on the test split, 0 to 1; `None` if the data has none.
     pub test_accuracy: Option<f64>,
 }
 

@@ -19,10 +19,10 @@ mod store;
 mod trial;
 
 pub use definition::{
-    AT_ONCE, Definition, DefinitionFile, MAX_TRIALS, NUMBER_OF_TRIALS, SECONDS, SamplerKind,
+    Definition, DefinitionFile, MAX_TRIALS, NUMBER_OF_TRIALS, PARALLEL, SECONDS, SamplerKind,
     seconds,
 };
-pub use engines::{EngineExecutor, Executor, TrialEvent, Work, usual_at_once};
+pub use engines::{EngineExecutor, Executor, TrialEvent, Work, usual_parallel};
 pub use error::{DefinitionError, SweepError};
 pub use journal::{Record, Sweep, Tested};
 pub use run::{Ending, Status, SweepObserver, run};

@@ -36,7 +36,7 @@ pub trait SweepObserver {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub ended: u32,
-    /// The most there can be; `None` where only time ends the sweep.
+    /// The most there can be; `None` if only time ends the sweep.
     pub trials: Option<u32>,
     pub running: Vec<u32>,
     /// The share of the budget that is used, 0 to 1.
@@ -110,7 +110,7 @@ impl Session<'_> {
                 return Ok(Ending::Interrupted);
             }
             let capacity = match self.executor.capacity() {
-                Ok(capacity) => capacity.min(self.sweep.definition().at_once) as usize,
+                Ok(capacity) => capacity.min(self.sweep.definition().parallel) as usize,
                 // Those that train go on; what is left can be resumed.
                 Err(problem) if self.running.is_empty() => return Err(problem.into()),
                 Err(_) => 0,
@@ -125,7 +125,7 @@ impl Session<'_> {
             if let Some((trial, event)) = self.executor.next(POLL_INTERVAL)
                 && self.running.contains_key(&trial)
             {
-                self.heard(trial, event)?;
+                self.on_event(trial, event)?;
             }
         }
     }
@@ -173,7 +173,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    fn heard(&mut self, number: u32, event: TrialEvent) -> Result<(), SweepError> {
+    fn on_event(&mut self, number: u32, event: TrialEvent) -> Result<(), SweepError> {
         let elapsed = self.elapsed();
         match event {
             TrialEvent::Progress(fraction) => {

@@ -15,7 +15,7 @@ const ATTEMPTS: usize = 32;
 /// Up to this many combinations, those that no trial has had are looked for one by one.
 const MAX_LISTED: u128 = 10_000;
 
-/// The values of the trial with this number (from 1), in the order of the space; `None` where every
+/// The values of the trial with this number (from 1), in the order of the space; `None` if every
 /// combination has been tried. Of up to 10,000 combinations, none is tried twice: with the same
 /// seed, a run would end with the same weights.
 ///

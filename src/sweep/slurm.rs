@@ -17,7 +17,7 @@ use crate::system::process::{quoted_for_sh, run_within};
 
 /// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// How long `squeue` may take: meanwhile, nothing is heard of the tasks.
+/// How long `squeue` may take: meanwhile, nothing is known of the tasks.
 const QUEUE_LIMIT: Duration = Duration::from_secs(10);
 /// How long it may fail: Slurm's controller may be restarted.
 const FAILING_LIMIT: Duration = Duration::from_mins(2);

@@ -158,7 +158,7 @@ impl Dimension {
         self.setting.row().kind == Kind::Whole
     }
 
-    /// An error where this is not a range of that setting. Whether a run can have its ends is not
+    /// An error if this is not a range of that setting. Whether a run can have its ends is not
     /// checked.
     pub(super) fn check(&self) -> Result<(), DefinitionError> {
         let setting = sweepable(self.setting.row().name)?;
@@ -217,7 +217,7 @@ impl Dimension {
         }
     }
 
-    /// All its values, for a grid; `None` where there are too many to list.
+    /// All its values, for a grid; `None` if there are too many to list.
     pub(super) fn all(&self) -> Option<Vec<Value>> {
         match &self.range {
             Range::Values { values } => Some(values.clone()),

@@ -26,7 +26,7 @@ pub struct TrialEpoch {
     pub epoch: u32,
     /// Accuracy on the validation split, 0 to 1.
     pub validation_accuracy: f32,
-    /// Mean cross-entropy on it, in nats; `None` where it is not finite.
+    /// Mean cross-entropy on it, in nats; `None` if it is not finite.
     pub validation_loss: Option<f32>,
     /// Seconds of training, without validation.
     pub seconds: f32,

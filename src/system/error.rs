@@ -83,7 +83,7 @@ impl Explain for WriteError {
             WriteErrorKind::NoSpace => "Free some space on that disk, or choose a folder on another one.",
             WriteErrorKind::TooLarge => "Raise the limit on the size of files (see `ulimit -f`), or choose a disk that takes larger ones.",
             WriteErrorKind::NotPermitted => "Choose a folder that you may write to, or change its permissions.",
-            WriteErrorKind::NotRegular => "Choose another path: Inkling replaces nothing but regular files.",
+            WriteErrorKind::NotRegular => "Choose another path: Inkling only overwrites regular files.",
             WriteErrorKind::Other => "Check that the disk works and that you have permission to write there, or choose another folder.",
         }
         .to_owned()
@@ -97,7 +97,7 @@ pub enum TargetError {
     #[error("{} exist{} already. Nothing was written.", list(paths), if paths.len() == 1 { "s" } else { "" })]
     Exist { paths: Vec<PathBuf> },
     /// The file that it is made from would be replaced.
-    #[error("{path} is the file that is read, and would be replaced. Nothing was written.")]
+    #[error("{path} is the input file and would be replaced. Nothing was written.")]
     Source { path: PathBuf },
     /// Two of the files would have the same name.
     #[error(

@@ -24,7 +24,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The platform's folders; everything sits under `INKLING_HOME` where that is set. Data sets
+    /// The platform's folders; everything sits under `INKLING_HOME` if that is set. Data sets
     /// are also looked for in `INKLING_DATA_DIR`. A folder `portable` beside the program takes the
     /// place of the platform's.
     pub fn find() -> Self {

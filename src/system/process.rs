@@ -43,7 +43,7 @@ pub fn this_program(arguments: &[&str]) -> Command {
 pub fn ignoring_ctrl_c(program: Command) -> Command {
     #[cfg(unix)]
     return ignoring(program, &[libc::SIGINT]);
-    // On Windows a child process has a console of its own, which Ctrl-C does not reach.
+    // On Windows a child process has a separate console, which Ctrl-C does not reach.
     #[cfg(windows)]
     program
 }
@@ -101,7 +101,7 @@ pub struct Exit {
     pub stderr_tail: String,
     /// True if its exit status is 0.
     pub is_success: bool,
-    /// True where it did not end by itself in time and was killed.
+    /// True if it did not end by itself in time and was killed.
     pub timed_out: bool,
 }
 
@@ -225,7 +225,7 @@ pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), S
 
 /// What is kept of a pipe, within a limit.
 trait Keep: Default + Send + 'static {
-    /// Takes in what was read next; false where nothing further is wanted.
+    /// Takes in what was read next; false if nothing further is wanted.
     fn take(&mut self, bytes: &[u8]) -> bool;
 }
 

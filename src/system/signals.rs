@@ -44,7 +44,7 @@ mod unix {
     use super::Signal;
     use crate::system::threads;
 
-    /// From now on calls `take` with each signal, from a thread of its own, instead of what the
+    /// From now on calls `take` with each signal, from a separate thread, instead of what the
     /// system does by default.
     pub fn listen(take: impl Fn(Signal) + Send + Sync + 'static) -> io::Result<()> {
         let (report, registered) = sync_channel(1);

@@ -88,7 +88,7 @@ fn same_name(one: &Path, other: &Path) -> bool {
     folded(one) == folded(other)
 }
 
-/// True where both are the same file, by links too.
+/// True if both are the same file, by links too.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     if let (Ok(one), Ok(other)) = (one.canonicalize(), other.canonicalize())
         && one == other

@@ -13,7 +13,7 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Does this work on a thread of this name; an error where there can be no further one.
+/// Does this work on a thread of this name; an error if there can be no further one.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -49,7 +49,7 @@ pub fn below_normal() {
 }
 
 /// Does this work on a thread that runs, with those that it starts, only while nothing else wants
-/// the processor. An error where there can be no further thread.
+/// the processor. An error if there can be no further thread.
 ///
 /// Idle scheduling beats the lowest nice value: a thread that draws never waits for the end of a
 /// training thread's slice. But a thread cannot leave it again without special rights, so it is not

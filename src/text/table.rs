@@ -16,7 +16,7 @@ pub struct Section {
     /// The column headings with their units; the first column names the line.
     pub columns: Vec<String>,
     pub lines: Vec<Line>,
-    /// What the bars in the cells stand for; empty where there are none.
+    /// What the bars in the cells stand for; empty if there are none.
     pub bars: &'static str,
 }
 

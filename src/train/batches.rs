@@ -1,7 +1,7 @@
 //! The batches of a run, prepared on the CPU or on the device that trains. What a batch contains
 //! depends only on seed, epoch and image, never on timing.
 //!
-//! On the CPU the next one is gathered and augmented on a thread of its own while this one is
+//! On the CPU the next one is gathered and augmented on a separate thread while this one is
 //! trained on. At most two batches are ready or in preparation; their memory is reused. The
 //! receiver may stop at any time, by dropping the loader or by a panic: the thread then ends by
 //! itself.

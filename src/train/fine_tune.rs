@@ -31,7 +31,7 @@ pub struct FineTuning {
     pub config: RunConfig,
     /// Its training images.
     pub data: DataSet,
-    /// The drawings that it does not learn from; empty where there are too few.
+    /// The drawings that it does not learn from; empty if there are too few.
     pub held_out: Split,
     validation: Split,
 }

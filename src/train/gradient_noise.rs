@@ -46,7 +46,7 @@ impl GradientNoise {
         self.variance += (small_norm - large_norm) / (1.0 / small - 1.0 / large);
     }
 
-    /// The noise scale in images; `None` where the gradient is so small that it disappears in the
+    /// The noise scale in images; `None` if the gradient is so small that it disappears in the
     /// noise.
     pub fn scale(&self) -> Option<f64> {
         (self.squared_norm > 0.0 && self.variance > 0.0).then(|| self.variance / self.squared_norm)
@@ -135,7 +135,7 @@ pub fn grown(config: &RunConfig, factor: u32) -> RunConfig {
     }
 }
 
-/// The gradient noise scale in images before this epoch; `None` where it is larger than can be
+/// The gradient noise scale in images before this epoch; `None` if it is larger than can be
 /// measured. The same weights, images and seed give the same.
 pub fn noise_scale(
     net: &Net,

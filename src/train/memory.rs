@@ -27,7 +27,7 @@ const BATCHES: u64 = 3;
 const DEVICE_MICRO_BATCH: usize = 1024;
 
 /// Images of a run's micro-batches: as many as are good for its model, or fewer to fit into its
-/// memory limit; `None` where not even one does.
+/// memory limit; `None` if not even one does.
 pub fn micro_batch_within_limit(
     config: &RunConfig,
     backend: BackendKind,
@@ -177,7 +177,7 @@ impl<'a> MicroBatcher<'a> {
         within_limit.is_some_and(|size| size >= self.size)
     }
 
-    /// What was computed for a micro-batch of this many images; `None` where memory ran out: it is
+    /// What was computed for a micro-batch of this many images; `None` if memory ran out: it is
     /// to be computed again in smaller ones.
     pub fn retry_on_oom(
         &mut self,

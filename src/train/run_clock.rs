@@ -128,7 +128,7 @@ struct MemoryGauge {
 }
 
 impl MemoryGauge {
-    /// Resident memory of this process; 0 where the system does not tell.
+    /// Resident memory of this process; 0 if the system does not tell.
     fn bytes(&mut self) -> u64 {
         match self.last {
             Some((at, bytes)) if at.elapsed() < MEMORY_EVERY => bytes,

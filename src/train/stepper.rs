@@ -65,7 +65,7 @@ impl Stepper {
     }
 
     /// What an interrupted run can be resumed from, after this many steps, all of which were read;
-    /// `None` where the weights are not finite, so that the next step will roll them back.
+    /// `None` if the weights are not finite, so that the next step will roll them back.
     pub fn state(&self, step: u64) -> Result<Option<StepperState>, Problem> {
         let state = self.train_state(step)?;
         let snapshot = Arc::clone(&self.rollback.snapshot);
@@ -132,7 +132,7 @@ impl Stepper {
         Ok(report.and(self.roll_back(step, Divergence::NotFinite)?))
     }
 
-    /// Does this while the network has the average of its weights, where there is one.
+    /// Does this while the network has the average of its weights, if there is one.
     pub fn with_average<T, E: From<candle_core::Error>>(
         &mut self,
         work: impl FnOnce(&Net) -> Result<T, E>,

@@ -112,7 +112,7 @@ struct Run<'a> {
     measurements: usize,
     epoch: EpochSteps,
     telemetry: Telemetry,
-    /// What was reported last.
+    /// The last report.
     fraction: f32,
     now: Measured,
     /// The measurement before.

@@ -90,7 +90,7 @@ pub enum Action {
     OpenFolder(PathBuf),
     /// Choose the light or dark theme, or the system's.
     SetTheme(Theme),
-    /// Show or fold away the canvas and the held-out images beside the plots.
+    /// Show or fold away the canvas and the validation images beside the plots.
     ShowSidePanel(bool),
     ShowMonitor(bool),
     ChangeSettings(Box<Settings>),

@@ -1,5 +1,5 @@
 //! Work outside the engine that takes time: detecting hardware, searching folders, writing files.
-//! Each task runs on a thread of its own, so the window never waits; what becomes of its result is
+//! Each task runs on a separate thread, so the window never waits; what becomes of its result is
 //! given beside it, and happens on the window's thread.
 
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,5 +1,5 @@
 //! The app's end of the engine: connecting to it, choosing whether it lives on a thread or in a
-//! process of its own, and what happens when it is gone.
+//! separate process, and what happens when it is gone.
 
 use crate::settings::Settings;
 use std::path::PathBuf;

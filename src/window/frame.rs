@@ -68,8 +68,8 @@ pub(super) struct Views {
     pub results: ResultsScreen,
     pub my_digits: MyDigitsScreen,
     pub sweep: SweepScreen,
-    /// Whether the canvas and the held-out images are shown in the place of the plots, where there
-    /// is no room for both.
+    /// Whether the canvas and the validation images are shown in the place of the plots, where
+    /// there is no room for both.
     pub panel_over_plots: bool,
     /// Whether the overview of shortcuts is open.
     pub shortcuts: bool,

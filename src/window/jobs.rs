@@ -84,7 +84,7 @@ pub enum WithoutResult {
 pub type JobOutcome = Result<JobResult, WithoutResult>;
 
 impl WithoutResult {
-    /// What has to be said, where it is not said otherwise: why the job failed. That an engine is
+    /// What has to be said, if it is not said otherwise: why the job failed. That an engine is
     /// gone is said once for all jobs.
     pub fn problem(self) -> Option<Problem> {
         match self {
@@ -98,7 +98,7 @@ impl WithoutResult {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownJob<'a> {
     pub running: &'a RunningJob,
-    /// What it is called: "Benchmark".
+    /// Its name: "Benchmark".
     pub name: &'static str,
     pub screen: Screen,
 }
@@ -117,7 +117,7 @@ impl ShownJob<'_> {
             ..
         } = self.running;
         if *cancelling {
-            return format!("{}, cancelling…", self.name);
+            return format!("{}, canceling…", self.name);
         }
         let left = progress
             .remaining_seconds

@@ -7,7 +7,9 @@ use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
 use crate::problem::{Explain, Message, Problem};
 use crate::records::{Accuracy, BeforeAfter, FineTuned, RunPosition, RunSummary};
-use crate::run_config::{DeviceChoice, ModelKind, NotCnnLayers, Range, layers_hint, widths_hint};
+use crate::run_config::{
+    DeviceChoice, ModelKind, ParseLayersError, Range, layers_hint, widths_hint,
+};
 use crate::runs::Reproduction;
 use crate::sweep::{DefinitionError, Trial};
 use crate::text::format::{capitalized, count, grouped, percent};
@@ -16,22 +18,23 @@ use crate::text::visible;
 impl Message {
     /// A model was fine-tuned on the person's drawings, and taken over or not.
     pub fn fine_tuned(tuned: &FineTuned) -> Self {
-        let change = |figures: BeforeAfter, places| {
+        let change = |figures: BeforeAfter, of: &str, places| {
+            let [before, after] = [figures.before(), figures.after()];
             format!(
-                "from {} to {}",
-                percent(figures.before(), places),
-                percent(figures.after(), places)
+                "{} of {of} ({} before)",
+                percent(after, places),
+                percent(before, places)
             )
         };
-        let mine = format!("{} of yours", change(tuned.mine, 0));
+        let mine = change(tuned.mine, "your drawings", 0);
         let apart = match tuned.held_out {
             Some(apart) if apart.after == apart.before => {
-                format!("Of {} of yours that were kept apart, it recognizes {}, as before.", apart.images, apart.after)
+                format!("Held-out drawings: {} of {}, unchanged.", apart.after, apart.images)
             }
             Some(apart) => {
-                format!("Of {} of yours that were kept apart, it recognizes {} instead of {}.", apart.images, apart.after, apart.before)
+                format!("Held-out drawings: {} of {} ({} before).", apart.after, apart.images, apart.before)
             }
-            None => "It learned from all of your drawings; with 30 or more, some are kept apart to measure.".to_owned(),
+            None => "It was trained on all of your drawings; with 30 or more, some are held out to measure its accuracy.".to_owned(),
         };
         if let Some(saved) = &tuned.saved {
             let accuracy = saved.accuracy().map_or_else(String::new, |accuracy| {
@@ -46,19 +49,21 @@ impl Message {
                 )
             });
             return Self::new(
-                format!("Fine-tuned: {mine}.{accuracy}"),
-                format!("{apart} The model before is still under Models."),
+                format!("Fine-tuned: the model recognizes {mine}.{accuracy}"),
+                format!("{apart} The previous model is still under Models."),
             );
         }
-        let known = format!(
-            "{} on {} validation images of {}",
-            change(tuned.old, 1),
+        let of = format!(
+            "{} validation images of {}",
             grouped(tuned.old.images),
             tuned.old_data.label()
         );
+        let known = change(tuned.old, &of, 1);
         Self::new(
-            format!("The model stays as it was: {mine}, but {known}."),
-            "It would have lost more than 0.2 points of what it knew, or some of your drawings. Check the labels of your drawings, and add more.",
+            format!(
+                "Fine-tuning was discarded: the fine-tuned model recognizes {mine}, and {known}."
+            ),
+            "A fine-tuned model is used only if it loses at most 0.2 points on the original data and recognizes as many of your drawings. Check the labels of your drawings, and add more.",
         )
     }
 
@@ -75,19 +80,19 @@ impl Message {
         };
         Self::new(
             what,
-            "They are under My digits, where Undo takes them out again.",
+            "They are under My digits, where Undo removes them again.",
         )
     }
 
     /// A change of the kept drawings was taken back.
     pub fn undone(edit: &Edit) -> Self {
         let what = match (edit.remove.as_slice(), edit.add.as_slice()) {
-            ([], [kept]) => format!("The drawing of a {} is no longer kept.", kept.digit),
+            ([], [kept]) => format!("The drawing of a {} was removed.", kept.digit),
             ([], several) => format!(
-                "The {} that you imported are no longer kept.",
+                "The {} that you imported were removed.",
                 count(several.len() as u64, "drawing")
             ),
-            ([deleted], []) => format!("The drawing of a {} is back.", deleted.digit),
+            ([deleted], []) => format!("The drawing of a {} was restored.", deleted.digit),
             ([before, ..], _) => format!("The drawing is a {} again.", before.digit),
         };
         Self::new(what, "")
@@ -97,8 +102,8 @@ impl Message {
     pub fn drawings_unreadable(lines: usize) -> Self {
         let lines = count(lines as u64, "line");
         Self::new(
-            format!("{lines} of the file of your drawings cannot be read."),
-            "They stay in the file, my-digits.jsonl in the folder data, and are left out.",
+            format!("{lines} of my-digits.jsonl could not be read."),
+            "They stay in the file, which is in the folder data, but are ignored.",
         )
     }
 
@@ -179,7 +184,7 @@ impl Message {
     pub fn diagnostics_copied() -> Self {
         Self::new(
             "Diagnostics were copied to the clipboard.",
-            "Paste them into a bug report. They contain versions, hardware, settings and the end of the log, and nothing personal.",
+            "Paste them into a bug report. They contain versions, hardware, settings and the end of the log, but no personal data.",
         )
     }
 
@@ -308,8 +313,8 @@ impl Message {
     }
 
     /// The text in the field of a CNN's layers gives none.
-    pub fn not_layers(error: &NotCnnLayers) -> Self {
-        let NotCnnLayers { given, reason } = error;
+    pub fn not_layers(error: &ParseLayersError) -> Self {
+        let ParseLayersError { given, reason } = error;
         Self::new(
             format!("“{given}” is not a list of the layers of a CNN: {reason}."),
             layers_hint(),
@@ -347,10 +352,9 @@ impl Message {
     pub fn in_sweep_form(error: &DefinitionError) -> Self {
         match error {
             DefinitionError::NothingVaries => Self::new("No setting varies.", "Add one."),
-            DefinitionError::NoBudget => Self::new(
-                "The sweep would never end.",
-                "Limit the trials or the time.",
-            ),
+            DefinitionError::NoBudget => {
+                Self::new("The sweep has no limit.", "Limit the trials or the time.")
+            }
             DefinitionError::NoValues { .. } => Self::new(
                 "There is too little to choose from.",
                 "Choose two values or more.",
@@ -363,7 +367,7 @@ impl Message {
                 "Begin above 0, or search it linearly.",
             ),
             DefinitionError::GridOfRange { .. } => Self::new(
-                "Every combination can be tried of values only, not of a range.",
+                "A grid needs values, not a range.",
                 "List values, or choose another method.",
             ),
             DefinitionError::GridTooLarge { size } => Self::new(
@@ -408,8 +412,8 @@ impl Message {
                 "The settings that reached it are under Sweep.",
             ),
             (_, None) => Self::new(
-                "The sweep is complete, but no trial trained to its end.",
-                "See under Sweep why.",
+                "The sweep is complete, but no trial was completed.",
+                "Details are under Sweep.",
             ),
         }
     }

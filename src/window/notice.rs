@@ -38,7 +38,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// True where it is not to cover another screen: what has been read, unless it is an error or
+    /// True if it is not to cover another screen: what has been read, unless it is an error or
     /// offers something.
     pub fn goes_with_its_screen(&self) -> bool {
         self.severity == Severity::Info && self.offer.is_none() && self.since.elapsed() > READ

@@ -104,8 +104,8 @@ pub fn run(
                 connect: Box::new(|host, settings, wake| {
                     EngineHandle::start(host, settings, move |urgency| wake(urgency))
                 }),
-                executor: Arc::new(|host, settings, at_once| {
-                    Box::new(EngineExecutor::of_host(host, settings, at_once))
+                executor: Arc::new(|host, settings, parallel| {
+                    Box::new(EngineExecutor::of_host(host, settings, parallel))
                 }),
                 self_test: Arc::new(check_in_subprocess),
                 download: crate::download::usual_downloader(),

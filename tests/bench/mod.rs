@@ -151,7 +151,7 @@ fn bars_are_as_long_as_their_figures_and_every_table_with_bars_says_of_what() {
             .collect()
     };
     assert_eq!(
-        bars("Peak rates of this machine", "Matrix products, f32"),
+        bars("Peak rates of this machine", "Matrix multiplication, f32"),
         [None, Some(0.5), Some(1.0)]
     );
     let [.., all, one, _, peak] = bars("Training", "ConvNet")[..] else {

@@ -53,7 +53,7 @@ fn a_quick_benchmark_prints_figures_and_keeps_them() {
     assert_eq!(last["report"], kept.1.json.display().to_string());
     assert_eq!(kept.0.rows.len(), figures.len());
     assert!(
-        stderr(&output).contains("Matrix products"),
+        stderr(&output).contains("Matrix multiplication"),
         "people read the table on standard error"
     );
 }

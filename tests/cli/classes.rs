@@ -147,12 +147,12 @@ fn what_a_model_does_not_know_is_not_asked_of_it() {
     refused(
         home,
         "train --data mnist+fashion-mnist --epochs 1",
-        &["MNIST and Fashion-MNIST cannot be mixed"],
+        &["MNIST and Fashion-MNIST cannot be combined"],
     );
     refused(
         home,
         "train --data builtin+kmnist --epochs 1",
-        &["cannot be mixed"],
+        &["cannot be combined"],
     );
     // A folder can hold anything.
     succeed(home, "eval --data data/mnist --model run/model.safetensors");

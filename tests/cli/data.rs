@@ -242,7 +242,7 @@ fn a_data_set_is_checked_before_training() {
     );
     let people = stdout(&run(&home, "data check set"));
     assert!(
-        people.contains("40 test images are in the training images too.")
+        people.contains("40 test images are also in the training images.")
             && people.contains("0 (0), 1 (1)"),
         "{people}"
     );
@@ -278,8 +278,8 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
     assert_eq!(stdout(&offline), String::new());
     let said = stderr(&offline);
     assert!(
-        said.contains("There is no connection to")
-            && said.contains("By hand: download train-labels-idx1-ubyte.gz"),
+        said.contains("Could not connect to")
+            && said.contains("Manually: download train-labels-idx1-ubyte.gz"),
         "{said}"
     );
     assert!(
@@ -301,7 +301,7 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
     let said = stderr(&emnist);
     assert!(
         emnist.status.code() == Some(1)
-            && said.contains(&format!("There is no connection to {mirror}gzip.zip:")),
+            && said.contains(&format!("Could not connect to {mirror}gzip.zip:")),
         "{said}"
     );
     assert!(
@@ -309,7 +309,7 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
         "{said}"
     );
     let wrong = run(&home, "data fetch mnist --mirror nowhere --data-dir sets");
-    says(&wrong, "“nowhere” is not the address of a mirror.");
+    says(&wrong, "“nowhere” is not the URL of a mirror.");
     assert_eq!(run(&home, "data fetch cifar").status.code(), Some(2));
     let mut command = inkling(home.path());
     let from_environment = command
@@ -319,9 +319,7 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
         .unwrap();
     let said = stderr(&from_environment);
     assert!(
-        said.contains(&format!(
-            "There is no connection to {mirror}mnist/train-labels"
-        )),
+        said.contains(&format!("Could not connect to {mirror}mnist/train-labels")),
         "{said}"
     );
 }

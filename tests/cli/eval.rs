@@ -109,7 +109,7 @@ fn images_that_any_of_the_models_learned_from_are_not_measured_unasked() {
 fn what_was_done_to_images_is_said_where_they_are_measured_as_where_they_are_learned_from() {
     let home = home_with_model();
     write_table_with_index(home.path());
-    let said = "The column that counts the rows was passed over.";
+    let said = "The column of row numbers was ignored.";
     for command in [
         "train --network mlp --epochs 1 --data digits.csv --out run",
         "eval --model m.safetensors --data digits.csv",

@@ -167,7 +167,7 @@ fn what_was_done_to_images_before_they_were_sent_is_said() {
     for _ in 0..2 {
         let trained = machines.run(&train);
         exits(&trained, 0);
-        says(&trained, "The column that counts the rows was passed over.");
+        says(&trained, "The column of row numbers was ignored.");
     }
 }
 
@@ -177,7 +177,7 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
     let delete = |what: &str| machines.run(&format!("hosts delete --on gpu-box --json {what}"));
     let nothing = machines.run("hosts received --on gpu-box");
     exits(&nothing, 0);
-    prints(&nothing, "Nothing is there");
+    prints(&nothing, "No data from other machines");
     machines.run(&format!("train --data set --hosts gpu-box {SHORT}"));
     machines.run(&format!(
         "train --data mine --hosts gpu-box --send-my-digits {SHORT}"

@@ -115,7 +115,7 @@ fn a_profile_and_an_export_are_cancelled_without_a_trace() {
             "{arguments:?}: {said}"
         );
         assert!(
-            said.to_lowercase().contains("cancelled"),
+            said.to_lowercase().contains("canceled"),
             "{arguments:?}: {said}"
         );
         assert_eq!(
@@ -257,7 +257,7 @@ fn long_sweep(home: &Path, engine: &str) -> Command {
         "sweep --data set --preset quick --set epochs=10 --set \
              learning-rate=1e-4..1e-2:log",
     ));
-    program.args(words("--trials 8 --at-once 2 --json"));
+    program.args(words("--trials 8 --parallel 2 --json"));
     program
 }
 

@@ -434,7 +434,7 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     print("train --epochs 1 --repeats 2", networks[0]);
     print("profile", networks[0]);
     print("find-lr", networks[1]);
-    let sweep = "sweep --data set --preset quick --set epochs=1 --trials 2 --at-once 1 --json \
+    let sweep = "sweep --data set --preset quick --set epochs=1 --trials 2 --parallel 1 --json \
                  --set learning-rate=1e-3..1e-2";
     for fixed in [
         "--set widths=20-10 --set model=mlp",

@@ -16,7 +16,7 @@ const SPACE: [&str; 4] = [
 ];
 
 fn sweep<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> Output {
-    let usual = words("sweep --data set --preset quick --set epochs=3 --trials 5 --at-once 2");
+    let usual = words("sweep --data set --preset quick --set epochs=3 --trials 5 --parallel 2");
     run(home, &[&usual[..], &SPACE, &more.words()].concat())
 }
 
@@ -134,7 +134,7 @@ fn only_the_best_settings_meet_the_test_split_and_only_once() {
 #[test]
 fn a_file_describes_a_sweep_and_options_override_it() {
     let home = home_with_set(600, 100);
-    let text = "preset = \"quick\"\ndata = \"set\"\ntrials = 9\nsampler = \"grid\"\nat-once = 1\npruner = \"none\"\n[set]\nepochs = 1\nlr = [0.001, 0.01]\nmodel = [\"mlp\", \"tiny\"]\n";
+    let text = "preset = \"quick\"\ndata = \"set\"\ntrials = 9\nsampler = \"grid\"\nparallel = 1\npruner = \"none\"\n[set]\nepochs = 1\nlr = [0.001, 0.01]\nmodel = [\"mlp\", \"tiny\"]\n";
     std::fs::write(home.path().join("search.toml"), text).unwrap();
     let output = succeed(&home, "sweep search.toml --set model=mlp --json");
     let ended = objects(&output)
@@ -169,8 +169,8 @@ fn mistakes_are_bad_usage_with_a_sentence() {
             "\"soon\" is not a duration.",
         ),
         (
-            "sweep --set learning-rate=1e-4..1e-2 --at-once 0",
-            "The number of trials at once is out of range",
+            "sweep --set learning-rate=1e-4..1e-2 --parallel 0",
+            "The number of parallel trials is out of range",
         ),
         (
             "sweep --set learning-rate=1e-4..1e-2 --sampler bayes",

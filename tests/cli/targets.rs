@@ -106,7 +106,7 @@ fn the_model_itself_is_never_replaced_by_whichever_path() {
         for format in ["card", "safetensors", "zip"] {
             refused(
                 &export(home.path(), format, path, true),
-                &["is the file that is read"],
+                &["is the input file"],
             );
         }
     }
@@ -116,7 +116,7 @@ fn the_model_itself_is_never_replaced_by_whichever_path() {
         home.path().join("model.safetensors"),
     )
     .unwrap();
-    let itself = "model.safetensors is the file that is read";
+    let itself = "model.safetensors is the input file";
     let export = "export --model model.safetensors --format candle --out main.rs --force";
     fails(&home, export, 1, itself);
     assert_eq!(
@@ -258,7 +258,7 @@ fn sheets_and_runs_are_replaced_with_force_alone() {
     succeed(&home, "import m.safetensors --out run --force");
     for command in ["import", "train --epochs 1 --initial-weights"] {
         let command = format!("{command} run/model.safetensors --out run --force");
-        fails(&home, &command, 1, "is the file that is read");
+        fails(&home, &command, 1, "is the input file");
     }
 }
 

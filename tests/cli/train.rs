@@ -178,7 +178,7 @@ fn data_of_a_single_class_is_refused() {
         &home,
         "train --data threes.csv --epochs 1",
         1,
-        "All training images are of the same class, 3",
+        "All training images have the same class, 3",
     );
 }
 
@@ -541,7 +541,7 @@ fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
         &home,
         "train --reproduce one",
         1,
-        "not the same either: the number of training images",
+        "lso different: the number of training images",
     );
     exits(&run(&home, "train --reproduce one --seed 2"), 2);
 }

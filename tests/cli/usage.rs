@@ -85,7 +85,7 @@ fn options_that_contradict_each_other_are_refused() {
         ("train --reproduce run --repeats 2", "cannot be used with"),
         (
             "sweep --set seed=1,2 --set seed=3,4",
-            "seed is given twice. Give it once, with commas between its values.",
+            "seed is given twice. Give it once, with its values separated by commas.",
         ),
         (
             "sweep --set learning-rate=1e-3,1e-2 --set lr=0.1",

@@ -89,7 +89,7 @@ def compare_trials(name, tolerances, **settings):
         ranges = {**defaults, **settings, name: ",".join(tolerances)}
         sets = (part for option, values in ranges.items() for part in ("--set", f"{option}={values}"))
         output = run("sweep", "--data", data_set, "--device", device, "--json", "--preset", DEFAULTS["--preset"], "--sampler", "grid", "--pruner", "none",
-                     "--at-once", "1", *sets)
+                     "--parallel", "1", *sets)
         found, values = {}, {}
         for event in map(json.loads, output.splitlines()):
             if event["event"] == "trial_started":

@@ -444,12 +444,12 @@ fn images_for_validation_are_for_test_or_else_for_training() {
         (set.train.len(), set.test.images),
         (10, vec![200; 4 * PIXELS])
     );
-    assert!(set.notes[0].contains("for validation are used for test"));
+    assert!(set.notes[0].contains("validation images are used for testing"));
     arrays.extend([("test_images", part(250, 3)), ("test_labels", labels(3))]);
     let set = read_npz(&arrays).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (14, 3));
     assert_eq!(set.train.image(13), [200; PIXELS]);
-    assert!(set.notes[0].contains("among those for training"));
+    assert!(set.notes[0].contains("are also training images"));
 }
 
 #[test]
@@ -465,7 +465,7 @@ fn arrays_in_a_folder_are_read_and_one_alone_says_what_to_do() {
         panic!()
     };
     assert!(
-        reason.contains("a single array of NumPy") && remedy.contains("np.savez"),
+        reason.contains("a single NumPy array") && remedy.contains("np.savez"),
         "{reason} {remedy}"
     );
 }

@@ -256,11 +256,11 @@ fn folders_for_validation_are_for_test_or_else_for_training() {
     write("val", 2);
     let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (4, 2));
-    assert!(set.notes[0].contains("for validation are used for test"));
+    assert!(set.notes[0].contains("validation images are used for testing"));
     write("Testing", 3);
     let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (6, 3));
-    assert!(set.notes[0].contains("among those for training"));
+    assert!(set.notes[0].contains("are also training images"));
 }
 
 #[test]

@@ -113,15 +113,15 @@ fn each_issue_is_found_with_the_images_that_have_it() {
         .collect();
     assert_eq!(
         sentences[0],
-        "2 training images are blank. Nothing can be learned from that."
+        "2 training images are blank. Blank images carry no information."
     );
     assert_eq!(
         sentences[2],
-        "1 training image is a copy of an earlier one with another label. One of the two labels is wrong."
+        "1 training image is a copy of an earlier one with a different label. One of the two labels is wrong."
     );
     assert_eq!(
         sentences[5],
-        "1 test image is in the training images too. The test accuracy will be higher than on new images."
+        "1 test image is also in the training images. The test accuracy will be higher than on new images."
     );
     let blank = &overview.issues[0];
     assert_eq!(
@@ -145,7 +145,7 @@ fn rare_digits_are_pointed_out() {
     let sentence = overview.imbalance_sentence(&Classes::Digits).unwrap();
     assert_eq!(
         sentence,
-        "Few training images of 9: 1, but 10 of 0. A network learns little about what it rarely sees."
+        "Class imbalance: 1 training image of 9, but 10 of 0. Expect a low accuracy on rare classes."
     );
     assert_eq!(
         overview.summary(Part::Training),

@@ -267,7 +267,7 @@ fn files_of_other_kinds_are_named_as_what_they_are() {
         ("digits.arrow", b"ARROW1\0\0", "an Arrow file"),
         ("one.png", b"\x89PNG\r\n\x1a\n", "a single image"),
         ("set.7z", b"7z\xBC\xAF\x27\x1C", "a 7z archive"),
-        ("x.npy", b"\x93NUMPY\x01\0", "a single array"),
+        ("x.npy", b"\x93NUMPY\x01\0", "a single NumPy array"),
     ] {
         let path = root.path().join(name);
         fs::write(&path, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! An engine in a process of its own: it works like any other, and whatever ends it becomes one
+//! An engine in a separate process: it works like any other, and whatever ends it becomes one
 //! last event.
 
 use std::io::Write;

@@ -264,7 +264,7 @@ fn each_step_of_an_image_file_does_what_it_is_named_after() {
         inked(&stage(&without(Step::Lighting), Step::Lighting))
             > 2 * inked(&stage(&all, Step::Lighting))
     );
-    // Its grain is left where there is no threshold.
+    // Its grain is left if there is no threshold.
     let grainy = |prepared: &PreparedImage| {
         stage(prepared, Step::Threshold)
             .values()

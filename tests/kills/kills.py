@@ -320,7 +320,7 @@ def disks(program, data, weights):
             check("No space left on device" in home.errors() and "MessagePack" not in home.errors(), "it says why", home.errors())
             if stopped:
                 # What it says to do is done.
-                told = re.search(r"Press Ctrl-C to end without saving; `inkling train (--resume .+?)` then (saves|resumes) it", home.errors())
+                told = re.search(r"Press Ctrl-C to quit without saving. Later, `inkling train (--resume .+?)` (saves|resumes) it", home.errors())
                 check(told, "it says how to end it", home.errors())
                 process.send_signal(signal.SIGINT)
                 check(process.wait(60) == 130, "Ctrl-C ends it", home.errors())

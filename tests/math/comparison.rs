@@ -214,18 +214,18 @@ fn differences_are_said_in_words() {
     );
     assert_eq!(
         sentence([9_880, 12, 10, 98]),
-        "no difference can be shown: 0.02 points better; 95% interval -0.08 to 0.12"
+        "no significant difference: 0.02 points better; 95% interval -0.08 to 0.12"
     );
     assert_eq!(
         sentence([9_880, 10, 12, 98]),
-        "no difference can be shown: 0.02 points worse; 95% interval -0.08 to 0.12"
+        "no significant difference: 0.02 points worse; 95% interval -0.08 to 0.12"
     );
     assert_eq!(
         sentence([9_900, 10, 10, 80]),
-        "no difference can be shown: the same accuracy; 95% interval -0.10 to 0.10 points"
+        "no significant difference: the same accuracy; 95% interval -0.10 to 0.10 points"
     );
     // An interval without 0 is not enough where the exact test finds nothing.
-    assert!(sentence([0, 5, 0, 0]).starts_with("no difference can be shown"));
+    assert!(sentence([0, 5, 0, 0]).starts_with("no significant difference"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn the_fastest_way_is_found_once_and_remembered() {
     assert_eq!(of("one GPU", "2 x 2", 4), 2);
     assert_eq!(of("one GPU", "2 x 2", 4), 2);
     assert_eq!(of("another GPU", "2 x 2", 4), 2);
-    // What was found earlier is of no use where there are fewer ways now.
+    // What was found earlier is of no use if there are fewer ways now.
     assert_eq!(of("one GPU", "2 x 2", 2), 0);
     assert_eq!(timed, 4 + 4 + 2);
 

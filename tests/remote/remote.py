@@ -118,7 +118,7 @@ def sweeps(inkling, hosts):
     here = table(inkling.run("sweep", *SWEEP, "--json"))
     check(len(here) == 6, "a sweep of six trials on this machine")
     check(table(inkling.run("sweep", *SWEEP, "--json", "--hosts", hosts)) == here, "the same sweep over two SSH hosts gives the same table")
-    slurm = ("--executor", "slurm", "--at-once", "2", "--threads", "1")
+    slurm = ("--executor", "slurm", "--parallel", "2", "--threads", "1")
     check(table(inkling.run("sweep", *SWEEP, "--json", *slurm)) == here, "and so does a Slurm job array")
     queue = lambda: subprocess.run(["squeue", "--noheader", "--states=PENDING,RUNNING"], capture_output=True, text=True).stdout.strip()
     wait(lambda: queue() == "", 30, f"the queue is not empty: {queue()}")
@@ -149,10 +149,10 @@ def sweeps(inkling, hosts):
         text = inkling.run("sweep", *SWEEP, "--json", *slurm)
     check(table(text) == here, "a squeue that fails three times costs nothing")
     description = inkling.home / "sweep.toml"
-    description.write_text('preset = "quick"\nat-once = 1\n[set]\nepochs = 1\nlr = [0.001, 0.01]\n')
+    description.write_text('preset = "quick"\nparallel = 1\n[set]\nepochs = 1\nlr = [0.001, 0.01]\n')
     with Shim("sbatch", 'echo "$*" > "$0.arguments"') as sbatch:
         inkling.run("sweep", str(description), "--executor", "slurm", "--threads", "1", "--sampler", "grid")
-        check("--array=0-0 " in sbatch.read("arguments"), "at-once in the description sets the size of the job array")
+        check("--array=0-0 " in sbatch.read("arguments"), "parallel in the description sets the size of the job array")
     with Shim("sbatch", 'echo "sbatch: error: invalid partition specified: none" >&2; exit 1'):
         text = inkling.run("sweep", *SWEEP, *slurm, status=1)
     check("Slurm failed: sbatch" in text and "invalid partition" in text, "the error message of sbatch is shown")

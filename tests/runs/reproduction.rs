@@ -62,7 +62,7 @@ fn the_same_seed_is_reproduced_and_another_is_not() {
         Reproduction::compare(&first, &moved)
             .unwrap()
             .sentence()
-            .ends_with("What was not the same either: the machine.")
+            .ends_with("Also different: the machine.")
     );
     let missing = RunSummary {
         model_path: home.path().join("none"),

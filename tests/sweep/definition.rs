@@ -67,7 +67,7 @@ fn assert_says(text: &str, error: &DefinitionError, words: &str) {
 #[test]
 fn each_mistake_in_a_setting_has_a_sentence() {
     for (text, words) in [
-        ("lr", "does not say what to set"),
+        ("lr", "does not name a setting"),
         ("rate=1", "No setting is called \"rate\""),
         ("learning-rate=", "too few values"),
         ("learning-rate=1..2..3", "not a range"),
@@ -143,8 +143,8 @@ fn each_mistake_in_a_definition_has_a_sentence() {
             "The number of trials is out of range (got 0).",
         ),
         (
-            with(&[lr], &|definition| definition.at_once = 0),
-            "The number of trials at once is out of range (got 0).",
+            with(&[lr], &|definition| definition.parallel = 0),
+            "The number of parallel trials is out of range (got 0).",
         ),
         (
             with(&[lr], &|definition| definition.seconds = Some(f64::NAN)),

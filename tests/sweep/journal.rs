@@ -13,7 +13,7 @@ use crate::fake_executor::FakeExecutor;
 fn complete(folder: &Path) -> Vec<Trial> {
     let definition = inkling::sweep::Definition {
         trials: Some(8),
-        at_once: 2,
+        parallel: 2,
         ..definition(&["learning-rate=1e-4..1e-1:log", "batch-size=32,64"])
     };
     let mut sweep = Sweep::create(folder, definition).unwrap();
@@ -192,7 +192,7 @@ fn a_definition_that_cannot_be_is_refused() {
     let definition = fs::read_to_string(&path).unwrap();
     for (from, to) in [
         ("\"version\": 1", "\"version\": 99"),
-        ("\"at_once\": 2", "\"at_once\": 0"),
+        ("\"parallel\": 2", "\"parallel\": 0"),
         ("\"learning-rate\"", "\"rate\""),
         ("{", "["),
     ] {

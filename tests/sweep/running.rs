@@ -33,16 +33,16 @@ fn instead(trial: u32, event: TrialEvent) -> FakeExecutor {
 
 #[test]
 fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
-    for (at_once, prunes) in [(1, true), (3, true), (2, false)] {
+    for (parallel, prunes) in [(1, true), (3, true), (2, false)] {
         let home = tempfile::tempdir().unwrap();
         let mut sweep = sweep(&home, |definition| {
-            definition.at_once = at_once;
+            definition.parallel = parallel;
             definition.pruner = definition.pruner.filter(|_| prunes);
         });
         let mut executor = FakeExecutor::default();
         complete(&mut sweep, &mut executor);
         executor.stopped.sort_unstable();
-        assert_eq!(executor.most_at_once, at_once as usize);
+        assert_eq!(executor.most_at_once, parallel as usize);
         assert_eq!(executor.started, (1..=12).collect::<Vec<_>>());
         let pruned: Vec<u32> = sweep
             .trials()
@@ -88,7 +88,7 @@ fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_wo
 fn where_no_machine_is_left_trials_in_progress_end_and_the_sweep_is_resumed() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |definition| {
-        definition.at_once = 2;
+        definition.parallel = 2;
         definition.pruner = None;
     });
     let mut executor = FakeExecutor {

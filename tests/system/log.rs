@@ -112,7 +112,7 @@ fn panics_are_logged() {
 const LOG_FOLDER: &str = "INKLING_TEST_LOG_FOLDER";
 
 #[test]
-#[ignore = "called by panics_are_logged, in a process of its own"]
+#[ignore = "called by panics_are_logged, in a separate process"]
 fn a_thread_panics() {
     let Some(folder) = std::env::var_os(LOG_FOLDER) else {
         return;

@@ -187,7 +187,7 @@ fn what_crosses_pipes_is_plain_data_whatever_it_stands_on() {
 #[test]
 fn candles_own_pooling_and_convolution_are_never_called() {
     // What an exported program calls is for inference alone, or PyTorch's; the benchmark times
-    // plain candle; the composed backend uses candle-nn's fused kernels where there are no
+    // plain candle; the composed backend uses candle-nn's fused kernels if there are no
     // gradients; the trials of imported weights are for inference alone.
     let (export, plain, trials, composed) = (
         "export/",

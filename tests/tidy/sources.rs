@@ -225,7 +225,7 @@ fn leaves(tree: &str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
     before.truncate(length);
 }
 
-/// From the library's root on; `None` where it leads to another library.
+/// From the library's root on; `None` if it leads to another library.
 fn absolute(module: &[String], here: &[String], path: &[String]) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first()?.as_str() {

@@ -255,10 +255,10 @@ fn held_out_images_are_shown_by_class_whatever_their_number() {
             },
         });
         window.run_steps(4);
-        let grid = window.get_by_label("Held-out images");
+        let grid = window.get_by_label("Validation images");
         let total = of_each * classes.len();
         assert_eq!(grid.value().unwrap(), format!("{total} of {total} correct"));
-        let name = format!("Held-out images of the class {named}");
+        let name = format!("Validation images of the class {named}");
         let bar = window.get_by_label(&name);
         assert_eq!(
             bar.value().unwrap(),

@@ -52,9 +52,9 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
         DownloadError::NotPublishedFile { address: address() } => ADDRESS, "deleted";
         DownloadError::Occupied { path: PathBuf::from(FILE) } => FILE, "rename";
         DownloadError::InProgress { set } => "EMNIST digits";
-        DownloadError::NoRanges { address: address() } => ADDRESS, "does not send parts", "by hand";
+        DownloadError::NoRanges { address: address() } => ADDRESS, "does not support range requests", "manually";
         DownloadError::NotInArchive { address: address(), name: "images.gz".to_owned() } =>
-            ADDRESS, "images.gz", "by hand";
+            ADDRESS, "images.gz", "manually";
         DownloadError::NoMirror => "INKLING_DATA_MIRROR";
         DownloadError::Address { address: "example".to_owned() } => "example", "https://";
         DownloadError::Write(WriteError::new(Path::new(FILE), &io::Error::other(reason()))) =>
@@ -159,7 +159,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         DataError::Unknown => "data set";
         DataError::NoDrawings { path: path() } => "not kept any drawings";
         DataError::DifferentClasses { other: "shapes".to_owned(), found: Classes::Letters, wanted: Classes::Digits } =>
-            "shapes cannot be mixed", "letters", "digits";
+            "shapes cannot be combined", "letters", "digits";
         DataError::MissingDigits { digits: vec![1, 3, 7] } => "no 1, 3 or 7", "mine+builtin";
         DataError::NotTrusted { data: "letters.csv".to_owned() } => "letters.csv", "--data";
         DataError::SingleClass { class: "3".to_owned() } => "the same class, 3";

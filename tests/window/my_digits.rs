@@ -50,7 +50,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
         window.until(|app| app.my_digits.drawings().len() == kept + 1);
     }
     assert_eq!(digits(window.app()), [1, 2]);
-    window.click("2 of yours");
+    window.click("My digits (2)");
     assert_eq!(window.app().ctx.screen, Screen::MyDigits);
     serve(&mut window, &mut engine);
     window.get_by_label("Drawing of 1, recognized");
@@ -71,7 +71,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
         window.keys(modifiers, key);
         window.until(|app| app.my_digits.drawings().len() == left);
     }
-    window.get_by_label("The drawing of a 2 is no longer kept.");
+    window.get_by_label("The drawing of a 2 was removed.");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
     app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
     app.until(|app| digits(app).is_empty());
     let notice = app.ctx.notices.last().unwrap().clone();
-    assert_eq!(notice.message.what, "The drawing of a 1 is no longer kept.");
+    assert_eq!(notice.message.what, "The drawing of a 1 was removed.");
     app.apply(notice.offer.unwrap().action);
     app.until(|app| digits(app) == [1]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
@@ -325,7 +325,7 @@ fn a_better_model_is_taken_over_and_given_back() {
     );
     window.apply(Action::Show(Screen::MyDigits));
     serve(&mut window, &mut engine);
-    window.click("Fine-tune on mine");
+    window.click("Fine-tune on My digits");
     serve(&mut window, &mut engine);
     let asked = Job::FineTune(ModelRef::Starter);
     assert!(engine.asked().any(|(_, job)| *job == asked));
@@ -362,7 +362,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let said = &app.ctx.notices.last().unwrap().message;
     assert_eq!(
         said.what,
-        "Fine-tuned: from 92% to 100% of yours. Test accuracy on Built-in digits, 100 images: 99.00% (98.50% before)."
+        "Fine-tuned: the model recognizes 100% of your drawings (92% before). Test accuracy on Built-in digits, 100 images: 99.00% (98.50% before)."
     );
     app.apply(Action::Show(Screen::MyDigits));
     assert!(app.ctx.notices.is_empty(), "it is said once");

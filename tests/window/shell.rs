@@ -223,7 +223,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     window.click("Benchmark, 25%, 30 s left");
     assert_eq!(window.app().ctx.screen, Screen::Hardware);
     window.click("Cancel the job");
-    window.get_by_label("Benchmark, cancelling…");
+    window.get_by_label("Benchmark, canceling…");
     window.serve(&mut engine);
     assert!(!window.has("Job progress, in the status bar"));
     window.get_by_label("Finished");

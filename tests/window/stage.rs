@@ -260,7 +260,7 @@ pub trait Driven {
         self.app().train.run.as_ref().expect("a run")
     }
 
-    /// True where a notice says this.
+    /// True if a notice says this.
     fn said(&self, words: &str) -> bool {
         let notices = &self.app().ctx.notices;
         notices
@@ -325,11 +325,11 @@ impl Driven for Staged {
 
 /// What a person sees and does, by what assistive technology is told.
 pub trait Seen {
-    /// True where one thing is called this.
+    /// True if one thing is called this.
     fn has(&self, label: &str) -> bool;
-    /// True where one text contains this.
+    /// True if one text contains this.
     fn shows(&self, text: &str) -> bool;
-    /// True where at least one text contains this.
+    /// True if at least one text contains this.
     fn mentions(&self, text: &str) -> bool;
     fn value(&self, label: &str) -> String;
     fn rect(&self, label: &str) -> Rect;

@@ -261,13 +261,13 @@ fn what_is_wrong_is_said_beside_its_field() {
     for (field, wrong) in [
         (SweepField::Trials, "0"),
         (SweepField::Minutes, "0"),
-        (SweepField::AtOnce, "1.5"),
+        (SweepField::Parallel, "1.5"),
     ] {
         let before = app.sweeps.form.clone().unwrap();
         change(&mut app, |form| match field {
             SweepField::Trials => form.trials = wrong.to_owned(),
             SweepField::Minutes => form.minutes = wrong.to_owned(),
-            _ => form.at_once = wrong.to_owned(),
+            _ => form.parallel = wrong.to_owned(),
         });
         let fields: Vec<SweepField> = app
             .sweep_definition()

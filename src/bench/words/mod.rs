@@ -12,7 +12,7 @@ use crate::text::table::{self, Cell, Line, Section};
 
 pub fn workload(workload: Workload) -> String {
     match workload {
-        Workload::Products => "Matrix products".to_owned(),
+        Workload::Products => "Matrix multiplication".to_owned(),
         Workload::Memory => "Memory copies".to_owned(),
         Workload::Steps(model) => format!("Training {}", model.label()),
         Workload::Pipeline => "Data pipeline".to_owned(),
@@ -53,7 +53,7 @@ pub fn heading(report: &Report) -> [String; 2] {
     ]
 }
 
-/// What other programs did to the figures, and what to do; `None` where they did nothing.
+/// What other programs did to the figures, and what to do; `None` if they did nothing.
 pub fn disturbance(report: &Report) -> Option<String> {
     (!report.disturbed.is_empty()).then(|| {
         let sign = table::UNRELIABLE.trim();
@@ -132,9 +132,9 @@ fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
         });
         if let Some(size) = size {
             lines.push(Line {
-                cells: cells(format!("Matrix products, {wanted}"), &is_wanted, "GFLOP/s", fastest),
+                cells: cells(format!("Matrix multiplication, {wanted}"), &is_wanted, "GFLOP/s", fastest),
                 detail: format!(
-                    "Fastest large square product ({size} × {size}): billions of multiplications and additions of {wanted} numbers per second."
+                    "Fastest large square matrix multiplication ({size} × {size}) in {wanted}: billions of multiplications and additions per second."
                 ),
                 unreliable: disturbed.contains(&Workload::Products),
             });
@@ -150,10 +150,10 @@ fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     }
     Section {
         title: "Peak rates of this machine",
-        about: "large square matrix products (GEMM), the fastest of several sizes, and copies of 64 MiB blocks".to_owned(),
+        about: "large square matrix multiplications (GEMM), the fastest of several sizes, and copies of 64 MiB blocks".to_owned(),
         columns: std::iter::once(String::new()).chain(counts.iter().copied().map(threads_in_words)).collect(),
         lines,
-        bars: "Bars: share of the fastest products, and of the fastest copies",
+        bars: "Bars: relative to the fastest multiplication and the fastest copy",
     }
 }
 
@@ -180,10 +180,10 @@ fn pipeline(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     };
     Section {
         title: "Data pipeline",
-        about: "augmentation of training images and their copying into batches, which runs alongside training".to_owned(),
+        about: "augmenting training images and copying them into batches, which runs alongside training".to_owned(),
         columns: ["Augmentation", "images/s"].map(str::to_owned).to_vec(),
         lines: rows.iter().filter_map(line).collect(),
-        bars: "Bars: share of the fastest",
+        bars: "Bars: relative to the fastest",
     }
 }
 
@@ -238,7 +238,7 @@ fn updates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
         ),
         columns: ["Optimizer", "time per update"].map(str::to_owned).to_vec(),
         lines,
-        bars: "Bars: share of the longest time",
+        bars: "Bars: relative to the longest time",
     }
 }
 
@@ -277,7 +277,7 @@ fn recognition(rows: &[Measurement], disturbed: &[Workload]) -> Section {
         about: "one digit as on the canvas, without the time to draw it; many as in an evaluation, on all threads".to_owned(),
         columns: ["Network", "one digit, median", "99th percentile", "many, images/s"].map(str::to_owned).to_vec(),
         lines: ModelKind::ALL.iter().filter_map(line).collect(),
-        bars: "Bars: share of the fastest network's images/s",
+        bars: "Bars: relative to the fastest network",
     }
 }
 
@@ -357,12 +357,11 @@ fn training(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     columns.push("of peak".to_owned());
     Section {
         title: "Training",
-        about: "a step is forward pass, backward pass and AdamW update in the real training loop; peak is the rate of a large f32 matrix product on \
-                the same number of threads, measured alternately with the steps"
+        about: "a step is forward pass, backward pass and AdamW update in the real training loop; peak is the throughput of a large f32 matrix multiplication (GEMM) on the same number of threads, measured alternately with the steps"
             .to_owned(),
         columns,
         lines,
-        bars: "Bars: share of the same network's fastest; in the last column, of 100%",
+        bars: "Bars: relative to the same network's fastest; in the last column, to 100%",
     }
 }
 
@@ -455,6 +454,6 @@ fn beside_plain_candle(rows: &[Measurement], disturbed: &[Workload]) -> Section 
             .to_owned(),
         columns: ["Network", "batch", "candle, ms per step", "candle, images/s", "Inkling, images/s", "Inkling is"].map(str::to_owned).to_vec(),
         lines: rows.iter().filter_map(line).collect(),
-        bars: "Bars: share of the faster of both",
+        bars: "Bars: relative to the faster of the two",
     }
 }

@@ -5,7 +5,7 @@ use crate::text::format::{file_size, milliseconds, percent};
 use crate::text::table::{Cell, Line, Section};
 
 /// How many threads worked at the same time, on average.
-const THREADS: &str = "Threads at work";
+const THREADS: &str = "Busy threads";
 
 /// The passes of a step, and its layers.
 pub fn profile_sections(profile: &Profile) -> Vec<Section> {
@@ -59,7 +59,7 @@ fn passes(profile: &Profile) -> Section {
         ..Line::default()
     };
     let mut about = format!(
-        "means of {} steps of {} images",
+        "mean of {} steps of {} images",
         profile.steps, profile.step_config.batch_size
     );
     // A GPU prepares its batches itself.
@@ -77,7 +77,7 @@ fn passes(profile: &Profile) -> Section {
             .map(str::to_owned)
             .to_vec(),
         lines: parts.iter().map(line).collect(),
-        bars: "Bars: share of the longest time",
+        bars: "Bars: relative to the longest time",
     }
 }
 
@@ -115,32 +115,28 @@ fn layers(profile: &Profile) -> Section {
         }
     };
     let rate = profile.machine_rate.map_or_else(
-        || "the rate of this device's large matrix products was not measured".to_owned(),
+        || "the peak throughput of this device was not measured".to_owned(),
         |rate| {
             format!(
-                "the machine's rate is that of large f32 matrix products, {:.0} GFLOP/s",
+                "peak is the throughput of large f32 matrix multiplications (GEMM), {:.0} GFLOP/s",
                 rate / 1e9
             )
         },
     );
     Section {
         title: "Layers",
-        about: format!("{rate}; data moved is what inputs, outputs and weights hold at least"),
-        columns: [
-            "Layer",
-            "Time",
-            "Of the machine's rate",
-            THREADS,
-            "Data moved",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        about: format!(
+            "{rate}; bytes moved is a lower bound, the size of inputs, outputs and weights"
+        ),
+        columns: ["Layer", "Time", "Of peak", THREADS, "Bytes moved"]
+            .map(str::to_owned)
+            .to_vec(),
         lines: rows.iter().map(line).collect(),
-        bars: "Bars: share of the longest time",
+        bars: "Bars: relative to the longest time",
     }
 }
 
-/// "1.8 of 2"; nothing where the CPU only waits.
+/// "1.8 of 2"; nothing if the CPU only waits.
 fn threads(working: Option<f64>, profile: &Profile) -> String {
     working.map_or_else(String::new, |working| {
         format!("{working:.1} of {}", profile.step_config.threads)

@@ -87,7 +87,7 @@ impl Reading {
     }
 }
 
-/// A line of JSON. What belongs to a single digit is null where there are several.
+/// A line of JSON. What belongs to a single digit is null if there are several.
 #[derive(Serialize, JsonSchema)]
 pub struct JsonLine<'a> {
     /// The input, and after a colon the line in it where it has several.

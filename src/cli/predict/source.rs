@@ -112,7 +112,7 @@ impl Source {
         Ok(content)
     }
 
-    /// The rows of a table, read as [`Self::open`] does it; an error where it is not one.
+    /// The rows of a table, read as [`Self::open`] does it; an error if it is not one.
     pub fn rows(self, framing: Framing) -> Result<PixelRows, Problem> {
         let path = self.path().to_owned();
         match self.open(framing)? {

@@ -15,7 +15,7 @@ use crate::problem::Explain;
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
 use crate::sweep::{
     Asha, Definition, DefinitionError, DefinitionFile, Ending, SamplerKind, SettingRange, Sweep,
-    Tested, Work, seconds, usual_at_once,
+    Tested, Work, seconds, usual_parallel,
 };
 use crate::system::paths::Paths;
 use crate::text::format::joined;
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE", conflicts_with = "resume")]
     file: Option<PathBuf>,
     /// A setting by its name in `inkling train`, and its values: learning-rate=1e-4..1e-2:log,
-    /// batch-size=32,64,128; a single value is that of all trials: epochs=4
+    /// batch-size=32,64,128; a single value applies to all trials: epochs=4
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "resume")]
     set: Vec<String>,
     /// Training data, as for `inkling train` [default: builtin]
@@ -44,7 +44,7 @@ pub struct Arguments {
     /// Device to train on
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(DeviceChoice::ALL, DeviceChoice::name), conflicts_with = "resume")]
     device: Option<DeviceChoice>,
-    /// Worker threads, divided among the trials that train at once [default: one per core]
+    /// Worker threads, divided among the trials that train in parallel [default: one per core]
     #[arg(
         long,
         value_name = "N",
@@ -52,7 +52,7 @@ pub struct Arguments {
         conflicts_with = "resume"
     )]
     threads: Option<u32>,
-    /// Start at most N trials [default: 30, without --time; a grid is tried whole]
+    /// Start at most N trials [default: 30 without --time; all combinations of a grid]
     #[arg(long, value_name = "N")]
     trials: Option<u32>,
     /// Start no trial after this time: 90s, 30m, 2h
@@ -61,33 +61,33 @@ pub struct Arguments {
     /// How settings are chosen: tpe learns from the trials so far [default: tpe]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(&SamplerKind::ALL, SamplerKind::name), conflicts_with = "resume")]
     sampler: Option<SamplerKind>,
-    /// Seed of the search; that of the trials is a setting [default: 1]
+    /// Seed of the search; the seed of the trials is a setting [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
-    /// How poor trials end early: asha, or none [default: asha]
+    /// How poor trials are stopped early: asha, or none [default: asha]
     #[arg(long, value_name = "NAME", value_parser = ["asha", "none"], conflicts_with = "resume")]
     pruner: Option<String>,
-    /// With asha, one in N trials goes on at each comparison [default: 3]
+    /// With asha, the best one in N trials continues at each comparison [default: 3]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     reduction: Option<u32>,
-    /// With asha, epochs that every trial trains [default: 1]
+    /// With asha, the fewest epochs that a trial trains [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     min_epochs: Option<u32>,
     #[command(flatten)]
     machines: Machines,
-    /// Trials that train at the same time [default: one per core, at most 4; on a GPU 1; with
+    /// Trials that train in parallel [default: one per core, at most 4; on a GPU 1; with
     /// --hosts one per host]
     #[arg(long, value_name = "N")]
-    at_once: Option<u32>,
-    /// Resume a sweep: the latest, or the one in DIR; with a larger --trials or --time, it goes on
-    /// longer
+    parallel: Option<u32>,
+    /// Resume a sweep: the latest, or the one in DIR; with a larger --trials or --time, it
+    /// continues
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
-    /// Folder to keep the sweep in [default: a new folder among Inkling's sweeps]
+    /// Folder to save the sweep in [default: a new folder among Inkling's sweeps]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// At the end, train the best settings as a run that is saved, and read its test accuracy, once
+    /// At the end, retrain the best settings, save the model and evaluate it once on the test set
     #[arg(long)]
     test: bool,
     /// Print one JSON object per line to standard output
@@ -116,9 +116,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             // A job array is as long as before; hosts may be others than before.
             let places = arguments
                 .machines
-                .usual_at_once()
+                .usual_parallel()
                 .filter(|_| !arguments.machines.is_in_array());
-            sweep.extend(arguments.trials, seconds, arguments.at_once.or(places))?;
+            sweep.extend(arguments.trials, seconds, arguments.parallel.or(places))?;
             sweep
         }
     };
@@ -126,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = settings(definition.data_dir.clone(), None, None)?;
     let mut executor = arguments.machines.executor(
         Work::Trials,
-        definition.at_once,
+        definition.parallel,
         definition.base.threads,
         settings,
     )?;
@@ -150,7 +150,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// An error where trials would need My digits on machines that may not receive them.
+/// An error if trials would need My digits on machines that may not receive them.
 fn check_consent(
     arguments: &Arguments,
     definition: &Definition,
@@ -191,7 +191,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
         return report::tested(*trial, tested, &sweep.definition().base.data, output);
     }
     let Some(best) = sweep.best() else {
-        warn("No trial trained to its end, so there are no best settings to test.");
+        warn("No trial was completed, so there are no best settings to test.");
         return Ok(());
     };
     let (number, config) = (
@@ -300,10 +300,10 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
         }
     };
     let asked = arguments
-        .at_once
-        .or(file.at_once)
-        .or_else(|| arguments.machines.usual_at_once());
-    definition.at_once = asked.unwrap_or_else(|| usual_at_once(&definition.base));
+        .parallel
+        .or(file.parallel)
+        .or_else(|| arguments.machines.usual_parallel());
+    definition.parallel = asked.unwrap_or_else(|| usual_parallel(&definition.base));
     Ok(definition)
 }
 

@@ -119,13 +119,13 @@ pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
         .max_trials()
         .map(|trials| count(trials.into(), "trial"));
     note(&format!(
-        "Searching with {} for the best {} on {}: {}; {}, {} at once. Kept in {}.",
+        "Searching with {} for the best {} on {}: {}; {}, {} in parallel. Saved in {}.",
         definition.sampler.name(),
         definition.base.model.label(),
         definition.base.data.label(),
         joined(&definition.space, "; "),
         joined(trials.into_iter().chain(time), ", "),
-        definition.at_once,
+        definition.parallel,
         quoted(sweep.folder())
     ));
     if ended > 0 {
@@ -309,7 +309,7 @@ pub fn run(
         progress, failure, ..
     } = printer;
     if ending == Ok(Ending::Interrupted) && failure.is_none() {
-        progress.note("Stopping. Trials that are cut short begin again when the sweep is resumed.");
+        progress.note("Stopping. Unfinished trials start again when the sweep is resumed.");
     }
     drop(progress);
     failure.map_or(Ok(()), Err)?;

@@ -41,8 +41,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = of_a_new_run())]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
-    /// With --resume: do not train on, but save the run as it was after its last completed epoch,
-    /// as Ctrl-C does
+    /// With --resume: do not continue training, but save the run as it was after its last completed
+    /// epoch, as Ctrl-C does
     #[arg(long, requires = "resume", conflicts_with = "tensorboard")]
     save: bool,
     /// Folder to save the run in [default: a new folder among Inkling's runs, or with --resume as
@@ -52,12 +52,12 @@ pub struct Arguments {
     /// Replace the run in that folder, if there is one
     #[arg(long, requires = "out")]
     force: bool,
-    /// Number format of the weights in the model file; f16 halves the size [default: f32, or with
+    /// Precision of the weights in the model file; f16 halves the size [default: f32, or with
     /// --resume as before]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(WeightFormat::ALL, WeightFormat::name))]
     weights: Option<WeightFormat>,
-    /// Train a run again, by its folder or title, or latest, and say whether its weights come out the
-    /// same
+    /// Train a run again, by its folder or title, or latest, and say whether its weights come out
+    /// the same
     #[arg(long, value_name = "RUN", conflicts_with_all = of_a_new_run(), conflicts_with_all = ["resume", "repeats"])]
     reproduce: Option<PathBuf>,
     #[arg(
@@ -180,7 +180,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Start::Saved(folder)
         }
         Some(_) => {
-            let none = "No epoch of this run is complete, so there is no model to save. To train on: inkling train --resume";
+            let none = "No epoch of this run is complete, so there is no model to save. To continue training: inkling train --resume";
             return Err(Failure::Failed(none.to_owned()));
         }
     };
@@ -245,7 +245,7 @@ fn check_stored_paths(arguments: &Arguments) -> Result<(), Failure> {
     paths.try_for_each(|path| check_utf8(path)).map_err(|NotUtf8(path)| {
         let path = visible::path(&path);
         Failure::Usage(format!(
-            "{path} is not valid UTF-8, and its path is to be stored in checkpoints. Rename that folder, or use another."
+            "{path} is not valid UTF-8, so its path cannot be stored in checkpoints. Rename that folder, or use another."
         ))
     })
 }
@@ -292,7 +292,7 @@ fn interrupted(folder: Option<&Path>) -> Result<(RunConfig, Option<PathBuf>), Fa
         if in_progress && start.elapsed() < ENDING {
             if start.elapsed() > MOMENT && !std::mem::replace(&mut said, true) {
                 note(&format!(
-                    "A run is still in progress. Waiting up to {} s: perhaps it is just ending.",
+                    "A run is still in progress. Waiting up to {} s: it may be about to finish.",
                     ENDING.as_secs()
                 ));
             }

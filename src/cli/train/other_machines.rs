@@ -28,15 +28,15 @@ pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
     let waiting: VecDeque<RunConfig> = config
         .repetitions(&jiff::Timestamp::now().to_string())
         .into();
-    let at_once = arguments
+    let parallel = arguments
         .machines
-        .usual_at_once()
+        .usual_parallel()
         .unwrap_or(1)
         .min(waiting.len() as u32);
     let mut executor =
         arguments
             .machines
-            .executor(Work::Runs, at_once, config.threads, settings)?;
+            .executor(Work::Runs, parallel, config.threads, settings)?;
     interrupt::install_handler();
     let store = Store::new(
         arguments
@@ -94,7 +94,7 @@ impl Runs {
                 break;
             }
             if let Some((run, event)) = executor.next(POLL_INTERVAL) {
-                last = self.heard(run, event, &progress)?.or(last);
+                last = self.on_event(run, event, &progress)?.or(last);
             }
             let ended = self.total - self.waiting.len() - self.training.len();
             let done = ended as f32 + self.training.values().map(|(_, share)| share).sum::<f32>();
@@ -114,7 +114,7 @@ impl Runs {
     }
 
     /// Takes an event in: the run that it ended, if it did.
-    fn heard(
+    fn on_event(
         &mut self,
         run: u32,
         event: TrialEvent,
@@ -129,7 +129,7 @@ impl Runs {
             TrialEvent::Epoch(epoch) => *done = epoch.epoch as f32 / config.epochs.max(1) as f32,
             TrialEvent::Interrupted => {
                 let (config, _) = self.training.remove(&run).unwrap_or_default();
-                progress.note("A machine was lost; its run is resumed on the next that is free.");
+                progress.note("The connection to a machine was lost; its run will be resumed on the next free machine.");
                 self.waiting.push_front(config);
             }
             TrialEvent::Failed(problem) => return Err(problem.into()),

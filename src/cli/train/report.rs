@@ -221,7 +221,7 @@ pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), 
     output.json(&line)?;
     output.text(match checkpoint.map(Checkpoints::position) {
         Some(Some(position)) if position.epochs > 0 => {
-            "Stopped before training went on. To resume the run: inkling train --resume"
+            "Stopped before training continued. To resume the run: inkling train --resume"
         }
         Some(_) => {
             "Stopped before the first epoch was complete. To resume the run: inkling train --resume"

@@ -85,7 +85,7 @@ pub fn train(
                 let again = "Stopping. Press Ctrl-C again to quit immediately";
                 progress.note(&match resumable(checkpoints.as_deref()) {
                     Some(_) => format!("{again}; `inkling train --resume` then resumes from where the run was last saved."),
-                    None => format!("{again}; nothing of the run has been saved yet."),
+                    None => format!("{again}; no part of the run has been saved yet."),
                 });
             }
             Update::EngineLost => engine_lost = true,
@@ -326,11 +326,11 @@ impl Unsaved {
                 } else {
                     format!("resumes it after {position} of {}", config.epochs)
                 };
-                format!("Press Ctrl-C to end without saving; `inkling train --resume {}` then {then}.", quoted(folder))
+                format!("Press Ctrl-C to quit without saving. Later, `inkling train --resume {}` {then}.", quoted(folder))
             }
-            None if was_tried => "Nothing could be saved anywhere. Press Ctrl-C again to end: the run is then lost.".to_owned(),
+            None if was_tried => "Nothing could be saved anywhere. Press Ctrl-C again to quit and lose the run.".to_owned(),
             None => format!(
-                "Press Ctrl-C to end; Inkling then saves what it can: the run or its model alone, there or in {}.",
+                "Press Ctrl-C to quit; Inkling then saves as much as it can: the run or only its model, there or in {}.",
                 visible::path(&std::env::temp_dir())
             ),
         });

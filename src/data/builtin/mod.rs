@@ -34,7 +34,7 @@ pub const fn training_images(others: usize) -> usize {
 /// 100 ms.
 const CHUNK: usize = 256;
 
-/// Generates the set of this seed: digits in turn, each image from a random stream of its own, so
+/// Generates the set of this seed: digits in turn, each image from a separate random stream, so
 /// that it does not depend on the number of threads. `progress` is told a fraction from 0 to 1 and
 /// may cancel.
 pub fn generate(

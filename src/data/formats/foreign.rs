@@ -9,12 +9,12 @@ use crate::data::DataError;
 const ARRAYS: &str = "Save its images and labels with NumPy, np.savez(\"set.npz\", x_train=images, y_train=labels), and use that file.";
 const UNPACK: &str = "Unpack it and choose the folder.";
 const CSV: &str = "Save it as CSV, and use that file.";
-const TO_PARQUET: &str = "Write it with datasets' to_parquet, load_from_disk(…)[\"train\"].to_parquet(\"train.parquet\"), and use that file.";
+const TO_PARQUET: &str = "Convert it with the datasets library, load_from_disk(…)[\"train\"].to_parquet(\"train.parquet\"), and use that file.";
 const IMAGE: &str = "Choose a folder of images: with a folder for each class, or with the digit in each name (7_0001.png).";
 
 /// How files begin, what they are, and what to do with them.
 const STARTS: [(&[u8], &str, &str); 14] = [
-    (b"\x93NUMPY", "a single array of NumPy", ARRAYS),
+    (b"\x93NUMPY", "a single NumPy array", ARRAYS),
     (b"MATLAB 5.0", "a MATLAB file", ARRAYS),
     (
         b"\x89HDF\r\n",
@@ -31,14 +31,15 @@ const STARTS: [(&[u8], &str, &str); 14] = [
     (b"\xD0\xCF\x11\xE0", "an Excel file", CSV),
     (b"7z\xBC\xAF", "a 7z archive", UNPACK),
     (b"Rar!", "a RAR archive", UNPACK),
-    (b"BZh", "a file packed with bzip2", UNPACK),
-    (b"\xFD7zXZ", "a file packed with xz", UNPACK),
-    (b"\x28\xB5\x2F\xFD", "a file packed with zstd", UNPACK),
+    (b"BZh", "a file compressed with bzip2", UNPACK),
+    (b"\xFD7zXZ", "a file compressed with xz", UNPACK),
+    (b"\x28\xB5\x2F\xFD", "a file compressed with zstd", UNPACK),
     (b"\x89PNG", "a single image", IMAGE),
     (b"\xFF\xD8\xFF", "a single image", IMAGE),
 ];
 
-/// Why the file at this path, which begins like this, is no data set that is read, where it is known.
+/// Why the file at this path, which begins like this, is no data set that is read, where it is
+/// known.
 pub fn file(path: &Path, start: &[u8]) -> Option<DataError> {
     let known = STARTS
         .into_iter()
@@ -48,12 +49,12 @@ pub fn file(path: &Path, start: &[u8]) -> Option<DataError> {
             Some(("a tar archive", UNPACK))
         } else if matches!(start, [0x80, 2..=5, ..]) {
             Some((
-                "a pickle of Python, which could run any code and is never opened",
+                "a Python pickle, which could run any code and is never opened",
                 ARRAYS,
             ))
         } else if is_libsvm(start) {
             Some((
-                "a file in the format of LIBSVM",
+                "a file in LIBSVM format",
                 "Read it with scikit-learn's load_svmlight_file, save it with NumPy, np.savez(\"set.npz\", x_train=images.toarray(), y_train=labels), and use that file.",
             ))
         } else {
@@ -69,14 +70,14 @@ pub fn archive<'n>(path: &Path, mut names: impl Iterator<Item = &'n str>) -> Dat
     let (what, remedy) = if is_named(".xlsx") {
         ("an Excel file", CSV)
     } else if names.any(|name| name.ends_with("data.pkl")) {
-        ("a file of PyTorch", ARRAYS)
+        ("a PyTorch file", ARRAYS)
     } else {
         ("a zip archive", UNPACK)
     };
     refused(path, format!("it is {what}"), remedy)
 }
 
-/// Why the folder at this path is no data set that is read, where it is known.
+/// Why the folder at this path is no data set that is read, if it is known.
 pub fn folder(path: &Path) -> Result<Option<DataError>, DataError> {
     let mut names = entries(path)?.filter_map(Result::ok);
     let is_saved = names.any(|path| {
@@ -87,7 +88,7 @@ pub fn folder(path: &Path) -> Result<Option<DataError>, DataError> {
     Ok(is_saved.then(|| {
         refused(
             path,
-            "it is a folder of Hugging Face's save_to_disk (Arrow)",
+            "it is a folder written by Hugging Face's save_to_disk (Arrow)",
             TO_PARQUET,
         )
     }))

@@ -72,7 +72,7 @@ impl Header {
     }
 }
 
-/// How many items the header claims; an error where the file is too small for them.
+/// How many items the header claims; an error if the file is too small for them.
 pub fn count(path: &Path, kind: Kind) -> Result<u64, DataError> {
     Ok(read_header(&mut open(path)?, path, kind)?.count)
 }
@@ -238,7 +238,7 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<Header, 
         return Err(too_large(
             path,
             format!(
-                "{size} {packed}bytes become {}, more than real ones would",
+                "{size} {packed}bytes unpack to {}, more than real ones would",
                 header.claim()
             ),
         ));
@@ -275,7 +275,7 @@ impl Pair {
     }
 
     /// The pair that a file of images belongs to: the labels are beside it, where its name has
-    /// `labels` for `images` and `idx1` for `idx3`, gzipped or not. `None` where its name has no
+    /// `labels` for `images` and `idx1` for `idx3`, gzipped or not. `None` if its name has no
     /// `images` in it or it holds something else.
     pub fn of_images(path: &Path) -> Result<Option<Self>, DataError> {
         let name = file_name(path);

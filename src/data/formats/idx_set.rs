@@ -44,7 +44,7 @@ pub struct IdxSet {
     /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al.
     /// 2017).
     transposed: bool,
-    /// The set that it is, where that is known.
+    /// The set that it is, if that is known.
     set: Option<NamedSet>,
 }
 
@@ -83,14 +83,14 @@ pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
     let set = IdxSet::of_images(path)?.ok_or_else(|| {
         no_data(
             path,
-            "it is a file of images whose name does not tell that of its labels; choose the folder they are in",
+            "it is a file of images, and its name does not tell which file has its labels; choose the folder they are in",
         )
     })?;
     Ok(Some(boxed(set)))
 }
 
 impl IdxSet {
-    /// The set in this folder; `None` where it has none of the files, an error where it has only
+    /// The set in this folder; `None` if it has none of the files, an error if it has only
     /// some.
     pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
         let prefixes =
@@ -132,7 +132,7 @@ impl IdxSet {
         Ok(None)
     }
 
-    /// A file of images, with the labels beside it; `None` where its name or content is something
+    /// A file of images, with the labels beside it; `None` if its name or content is something
     /// else.
     fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
         let set = |train: Pair| {
@@ -149,7 +149,7 @@ impl IdxSet {
     }
 
     /// The set in a folder whose files have names of their own: one pair, or one for training and
-    /// one for test, which their names say; `None` where there is not a pair.
+    /// one for test, which their names say; `None` if there is not a pair.
     fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
         let mut pairs = Vec::new();
         for path in entries(folder)? {

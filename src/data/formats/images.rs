@@ -145,7 +145,7 @@ struct ClassFolders {
 }
 
 impl ClassFolders {
-    /// Those in this folder, or in `train`, `val` and `test` in it; `None` where there are fewer
+    /// Those in this folder, or in `train`, `val` and `test` in it; `None` if there are fewer
     /// than two to learn from, unless they are called as digits are.
     fn open(folder: &Path) -> Result<Option<Self>, DataError> {
         let set = |train, test, note| Self {
@@ -259,7 +259,7 @@ fn folders_with_images(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 }
 
 /// The images in this folder whose names tell their labels, or those in `train` and `test` in it;
-/// an error where their names do not tell them.
+/// an error if their names do not tell them.
 ///
 /// A name is divided at `_`, `-` and spaces, after its ending and the ` (2)` of a copy are taken
 /// off. The label is the first part or the last, of all files of the folder the same, and that part

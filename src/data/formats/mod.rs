@@ -60,17 +60,17 @@ impl From<DataSet> for Loaded {
 
 /// The files of a data set that was found on disk and is not read yet.
 pub trait SetFiles {
-    /// Reads it; the test split is empty where there is none.
+    /// Reads it; the test split is empty if there is none.
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError>;
 
-    /// How many images there are for training and for test, where that is known without reading
+    /// How many images there are for training and for test, if that is known without reading
     /// them.
     fn counts(&self) -> Result<Option<[usize; 2]>, DataError> {
         Ok(None)
     }
 }
 
-/// A set in one format, or `None` where it is in another.
+/// A set in one format, or `None` if it is in another.
 type Recognized = Result<Option<Box<dyn SetFiles>>, DataError>;
 
 /// The formats of folders, in the order in which they are looked for.
@@ -128,7 +128,7 @@ pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
     ))
 }
 
-/// Adds what is for validation to what is for test where there is none, or else to what is for
+/// Adds what is for validation to what is for test if there is none, or else to what is for
 /// training, of which Inkling sets images apart for validation itself. Says so.
 fn divided<T>(train: &mut Vec<T>, validation: Vec<T>, test: &mut Vec<T>) -> Option<String> {
     if validation.is_empty() || train.is_empty() {
@@ -137,12 +137,12 @@ fn divided<T>(train: &mut Vec<T>, validation: Vec<T>, test: &mut Vec<T>) -> Opti
     let (part, note) = if test.is_empty() {
         (
             test,
-            "There are no test images: those for validation are used for test.",
+            "There are no test images, so the validation images are used for testing.",
         )
     } else {
         (
             train,
-            "The images for validation are among those for training: Inkling sets its own apart.",
+            "The validation images are also training images, so Inkling makes its own validation split.",
         )
     };
     part.extend(validation);

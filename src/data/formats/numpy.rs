@@ -24,8 +24,8 @@ use crate::progress::Progress;
 use crate::run_config::{CLASS_COUNTS, MAX_LABEL};
 use crate::system::input_file::budget;
 
-/// What arrays of images and of labels are called, in lower case; `arr_0` and `arr_1` are those that
-/// were saved without a name.
+/// What arrays of images and of labels are called, in lower case; `arr_0` and `arr_1` are those
+/// that were saved without a name.
 const IMAGES: [&str; 6] = ["x", "images", "image", "imgs", "data", "arr0"];
 const LABELS: [&str; 7] = [
     "y", "labels", "label", "target", "targets", "classes", "arr1",
@@ -205,7 +205,7 @@ impl<R: Read + Seek> ArraySet<R> {
                 [(of_train, y_train), (of_test, y_test)],
             )) if train >= test && (train, test) == (of_train, of_test) => {
                 self.note = Some(format!(
-                    "The arrays have no names: {} and {} were taken for the training images and their labels, {} and {} for the test images and their labels.",
+                    "The arrays have no names: {} and {} were read as the training images and their labels, {} and {} for the test images and their labels.",
                     array(&x_train),
                     array(&y_train),
                     array(&x_test),
@@ -226,7 +226,7 @@ impl<R: Read + Seek> ArraySet<R> {
         }
     }
 
-    /// Reads the set; the test split is empty where it has no arrays.
+    /// Reads the set; the test split is empty if it has no arrays.
     pub fn read(&mut self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
         if !self.unnamed.is_empty() {
             self.pair_unnamed()?;
@@ -534,13 +534,13 @@ impl NpyHeader {
         if !order.starts_with("False") && shape.len() > 1 {
             return Err(refused(
                 "it is in Fortran order".to_owned(),
-                "Save it in the order of C: np.ascontiguousarray(array).",
+                "Save it in C order: np.ascontiguousarray(array).",
             ));
         }
         let number = Number::of(kind).ok_or_else(|| {
             refused(
                 format!("it holds values of the type {kind}, which are not plain numbers"),
-                "Save it as numbers: array.astype(\"uint8\") or array.astype(\"float32\"). Objects of Python are never opened.",
+                "Save it as numbers: array.astype(\"uint8\") or array.astype(\"float32\"). Python objects are never opened.",
             )
         })?;
         Ok(Self { shape, number })

@@ -467,7 +467,8 @@ impl<'p> LabeledFile<'p> {
     }
 }
 
-/// The names of the classes in a column of labels: `{"info": {"features": {"label": {"names": […]}}}}`.
+/// The names of the classes in a column of labels: `{"info": {"features": {"label": {"names":
+/// […]}}}}`.
 fn names_of(features: &str, label: &str) -> Option<Vec<String>> {
     let features: serde_json::Value = serde_json::from_str(features).ok()?;
     let names = features
@@ -503,10 +504,7 @@ fn numbers(reader: &mut ColumnReader, path: &Path) -> Result<Vec<f64>, DataError
         }
         ColumnReader::DoubleColumnReader(reader) => values(reader, path)?,
         _ => {
-            return Err(malformed(
-                path,
-                "a column has another type than its name says",
-            ));
+            return Err(malformed(path, "a column has an unexpected type"));
         }
     };
     Ok(numbers)

@@ -59,7 +59,7 @@ impl Layout {
             has_header && INDEX.contains(&name(0).as_str()) && counts_rows(body) && columns > 1;
         let mut notes = Vec::new();
         if has_index {
-            notes.push("The column that counts the rows was passed over.".to_owned());
+            notes.push("The column of row numbers was ignored.".to_owned());
         }
         let rest = usize::from(has_index)..columns;
         let named = rest
@@ -72,7 +72,7 @@ impl Layout {
             let label = named.unwrap_or_else(|| {
                 let last = columns.saturating_sub(1);
                 if is_background(body, rest.start) && has_labels(body, last) {
-                    notes.push("The labels are those in the last column.".to_owned());
+                    notes.push("The last column was read as the labels.".to_owned());
                     last
                 } else {
                     rest.start
@@ -91,7 +91,7 @@ impl Layout {
         };
         if shape.is_in_color() {
             notes.push(
-                "The numbers of a row are taken for red, green and blue of each pixel in turn."
+                "The numbers of a row were read as red, green and blue of each pixel in turn."
                     .to_owned(),
             );
         }

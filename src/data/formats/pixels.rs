@@ -110,7 +110,7 @@ impl Shape {
         }
     }
 
-    /// True where rows and columns are those of Inkling's own images.
+    /// True if rows and columns are those of Inkling's own images.
     pub const fn is_framed(self) -> bool {
         self.rows == SIDE && self.columns == SIDE
     }
@@ -185,7 +185,7 @@ impl Pixels {
         }
     }
 
-    /// Makes room for so many images; false where there is not enough memory.
+    /// Makes room for so many images; false if there is not enough memory.
     pub fn reserve(&mut self, images: usize) -> bool {
         let bytes = images.saturating_mul(self.shape.pixels());
         self.gray.try_reserve_exact(bytes).is_ok()
@@ -364,11 +364,11 @@ impl Originals {
         match ([smallest, largest] == [own; 2], self.in_color) {
             (true, false) => None,
             (true, true) => Some(format!(
-                "Of {images}, only the brightness was kept: Inkling's networks see gray images."
+                "Of {images}, only the brightness was kept: every network takes grayscale images."
             )),
             (false, in_color) => {
                 let what = match framing {
-                    Framing::Ink => format!("What is written in {images}"),
+                    Framing::Ink => format!("The writing in {images}"),
                     Framing::Whole => capitalized(&images),
                 };
                 let was = match framing {
@@ -381,7 +381,7 @@ impl Originals {
                     "finer detail is lost"
                 };
                 Some(format!(
-                    "{what} {was} scaled to {SIDE}x{SIDE} in gray, which is what Inkling's networks see; {lost}."
+                    "{what} {was} scaled to {SIDE}x{SIDE} grayscale, the input of every network; {lost}."
                 ))
             }
         }

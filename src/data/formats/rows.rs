@@ -84,7 +84,7 @@ fn builder(delimiter: u8) -> ReaderBuilder {
     builder
 }
 
-/// What the first line has most of, outside quotes; spaces only where there is nothing else.
+/// What the first line has most of, outside quotes; spaces only if there is nothing else.
 fn delimiter_of(rows: &[u8]) -> u8 {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut is_quoted = false;

@@ -81,7 +81,7 @@ struct Named {
     set: String,
     /// Its place in [`PARTS`].
     part: usize,
-    /// True where it is called after the labels.
+    /// True if it is called after the labels.
     has_labels: bool,
 }
 
@@ -220,7 +220,10 @@ fn read(
         splits.push(split);
     }
     if lies && !pixels.is_empty() {
-        notes.push("Images were set upright: EMNIST's lie on their sides.".to_owned());
+        notes.push(
+            "Images were set upright: EMNIST stores them with rows and columns exchanged."
+                .to_owned(),
+        );
     }
     let mut framed = Pixels::framed(pixels, framing, &mut notes, progress)?.into_iter();
     notes.extend(originals.note(framing));
@@ -406,7 +409,7 @@ impl PathTable {
     }
 }
 
-/// The column of files, and that of labels if there is one; `None` where the first line names no
+/// The column of files, and that of labels if there is one; `None` if the first line names no
 /// column of files.
 fn columns(path: &Path) -> Result<Option<(usize, Option<usize>)>, DataError> {
     let rows = Rows::new(open(path)?, path)?;

@@ -73,7 +73,7 @@ pub(super) fn run(
     }))
 }
 
-/// An error where one of these models recognizes something else than what the images of this data
+/// An error if one of these models recognizes something else than what the images of this data
 /// set are known to show, before they are loaded.
 pub(super) fn check_classes<'a>(
     models: impl IntoIterator<Item = &'a ModelFile>,

@@ -144,14 +144,11 @@ fn measured(
     Ok(correct)
 }
 
-/// The model in a folder of its own among the others, with a note on what it is.
+/// The model in a separate folder among the others, with a note on what it is.
 fn save(runs: &RunsTarget, trained: &TrainedModel, drawings: usize) -> Result<RunSummary, Problem> {
     let root = runs.folder();
     let summary = Store::new(root).save(trained, WeightFormat::F32, None)?;
-    let note = format!(
-        "Fine-tuned on {} of yours.",
-        count(drawings as u64, "drawing")
-    );
+    let note = format!("Fine-tuned on {}.", count(drawings as u64, "drawing"));
     note_on(root, &summary.folder, note);
     Ok(summary)
 }

@@ -75,7 +75,7 @@ fn tested_source(spec: &ImportSpec, file: &ModelFile) -> Option<DataSource> {
 }
 
 /// Training images of the data set that the network is said to have learned from, or else of MNIST,
-/// as most have; `None` where neither is there.
+/// as most have; `None` if neither is there.
 fn training_images(
     spec: &ImportSpec,
     folders: &[PathBuf],

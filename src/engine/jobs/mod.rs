@@ -78,7 +78,7 @@ pub(super) fn run(
     queue.end(id, result);
 }
 
-/// Does this work at the priority of training; an error where there can be no thread for it.
+/// Does this work at the priority of training; an error if there can be no thread for it.
 fn at_priority_of<R: Send>(
     settings: &EngineSettings,
     work: impl FnOnce() -> R + Send,

@@ -185,7 +185,7 @@ impl Caller {
 
     /// The next answer about this bundle but the first `stale` ones, taking in meanwhile whatever
     /// else comes: where a job was cancelled while its files were sent, answers about them are
-    /// still on their way. An error where the connection ends, or is to end.
+    /// still on their way. An error if the connection ends, or is to end.
     pub fn next_bundle_answer(
         &mut self,
         wanted: &BundleId,
@@ -317,7 +317,7 @@ impl Caller {
     }
 
     /// Sends a command about a bundle, which will be answered.
-    pub fn tell_about_bundle(&mut self, bundle: &BundleId, command: Command) {
+    pub fn send_about_bundle(&mut self, bundle: &BundleId, command: Command) {
         *self.unanswered.entry(bundle.clone()).or_default() += 1;
         self.tell(command);
     }

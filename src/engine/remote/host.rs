@@ -54,16 +54,16 @@ pub struct SlurmTask {
 #[error(
     "{given:?} is not the name of an SSH host: write it as after `ssh`, such as gpu-box, anna@10.0.0.7 or ssh://anna@10.0.0.7:2222"
 )]
-pub struct NotAHost {
+pub struct InvalidHostError {
     pub given: String,
 }
 
 impl FromStr for SshHost {
-    type Err = NotAHost;
+    type Err = InvalidHostError;
 
-    fn from_str(text: &str) -> Result<Self, NotAHost> {
+    fn from_str(text: &str) -> Result<Self, InvalidHostError> {
         let text = text.trim();
-        let wrong = || NotAHost {
+        let wrong = || InvalidHostError {
             given: text.to_owned(),
         };
         let (host, program) = match text.strip_prefix(URL) {
@@ -190,7 +190,7 @@ const TIME_LIMIT: Duration = Duration::from_mins(1);
 /// A GPU's driver may compile its kernels first.
 const SELF_TEST_LIMIT: Duration = Duration::from_mins(4);
 
-/// The hardware of a host; an error where it cannot be reached, or has no Inkling of this version.
+/// The hardware of a host; an error if it cannot be reached, or has no Inkling of this version.
 pub fn hardware_on(host: &SshHost) -> Result<Hardware, EngineExit> {
     let (lines, exit) = lines_of(host, &["hardware", "--json"])?;
     lines

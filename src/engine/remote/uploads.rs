@@ -167,7 +167,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Sends a model's file where it is missing: its path there.
+    /// Sends a model's file if it is missing: its path there.
     pub fn send_model(&mut self, job: Option<JobId>, path: &Path) -> Result<PathBuf, Problem> {
         let bundle = Bundle::of_file(path, MODEL).map_err(|error| DataError::Unreadable {
             path: path.to_owned(),
@@ -195,7 +195,7 @@ impl Caller {
         .into())
     }
 
-    /// Sends a data set where it is missing: its folder there; `None` where every machine has it.
+    /// Sends a data set if it is missing: its folder there; `None` if every machine has it.
     fn send_data(
         &mut self,
         id: JobId,
@@ -243,7 +243,7 @@ impl Caller {
         id: &BundleId,
     ) -> Result<Option<PathBuf>, Problem> {
         let mut stale = self.unanswered(id);
-        self.tell_about_bundle(id, Command::FindBundle(id.clone()));
+        self.send_about_bundle(id, Command::FindBundle(id.clone()));
         Ok(self
             .next_bundle_answer(id, &mut stale, job)?
             .unwrap_or_default())
@@ -263,7 +263,7 @@ impl Caller {
         let total = commands.len() as f32;
         commands
             .into_iter()
-            .for_each(|command| self.tell_about_bundle(&id, command));
+            .for_each(|command| self.send_about_bundle(&id, command));
         // Each part is answered, and at last the folder.
         let mut part = 0.0;
         loop {

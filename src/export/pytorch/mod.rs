@@ -77,8 +77,8 @@ pub fn write(
     Ok((bytes, listed))
 }
 
-/// The pickle of a state dict: protocol 2, with the same opcodes that `torch.save` writes for a dict
-/// of tensors.
+/// The pickle of a state dict: protocol 2, with the same opcodes that `torch.save` writes for a
+/// dict of tensors.
 struct Pickler {
     bytes: Vec<u8>,
 }
@@ -193,7 +193,7 @@ from torch import nn
 
 LABELS = [{labels}]
 MEAN, STD = {mean}, {std}
-# Fitted on validation images, so that probabilities are as often right as they say (Guo et al. 2017).
+# Fitted on validation images, so that confidence matches accuracy (Guo et al. 2017).
 TEMPERATURE = {temperature}
 WEIGHTS = Path(__file__).with_name({weights})
 

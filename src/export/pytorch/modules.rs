@@ -1,5 +1,5 @@
 //! A network as `nn.Module`s. Its parts, as the names of its parameters tell them (`stem` of
-//! `stem.conv1.weight`), are modules of their own, and so are their parts.
+//! `stem.conv1.weight`), are separate modules, and so are their parts.
 
 use crate::export::activation;
 use crate::nn::ops::Window;

@@ -164,7 +164,7 @@ fn least_squares(points: &[&(f32, [f64; 6])]) -> Option<[f64; 6]> {
             row[6] += a * f64::from(*value);
         }
     }
-    // The normal matrix is positive definite where there is enough paper: no pivoting needed.
+    // The normal matrix is positive definite if there is enough paper: no pivoting needed.
     for pivot in 0..6 {
         let scale = rows[pivot][pivot];
         if scale < 1e-6 {

@@ -57,7 +57,7 @@ pub struct CandidateImage {
 }
 
 impl Writing {
-    /// All candidates with their images; nothing where nothing is written.
+    /// All candidates with their images; nothing if nothing is written.
     pub fn candidate_images(&self) -> Vec<CandidateImage> {
         let candidates = if self.is_blank() {
             Vec::new()

@@ -81,7 +81,7 @@ pub fn initialize(
     Ok((net, Some(report)))
 }
 
-/// Sets every weight of the network to random ones whose rows, or columns where there are fewer of
+/// Sets every weight of the network to random ones whose rows, or columns if there are fewer of
 /// them, are orthonormal (Saxe et al. 2014), and every bias to zero; normalizations and positional
 /// embeddings stay as they are.
 fn set_orthonormal_weights(net: &Net, random: &mut Random) -> Result<()> {

@@ -106,7 +106,7 @@ pub struct PrincipalComponents {
 }
 
 impl PrincipalComponents {
-    /// Of what the first layer of the network sees of the images at these indices; `None` where it
+    /// Of what the first layer of the network sees of the images at these indices; `None` if it
     /// has several input channels.
     pub fn of_input(
         net: &Net,

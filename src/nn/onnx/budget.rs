@@ -37,7 +37,7 @@ impl Budget {
     ) -> Result<(), String> {
         let unknown = || {
             format!(
-                "the shapes of what goes into its operator {} are not known",
+                "the input shapes of its operator {} are unknown",
                 operator.op_type
             )
         };
@@ -72,7 +72,7 @@ impl Budget {
 
 impl Operator<'_> {
     /// At most how many numbers it gives, and the multiplications for all of them, from the shapes
-    /// of its inputs; `None` where they do not tell.
+    /// of its inputs; `None` if they do not tell.
     fn cost(
         &self,
         shapes: &[Option<Vec<usize>>],

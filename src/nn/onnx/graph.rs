@@ -26,7 +26,7 @@ pub struct OnnxGraph {
     /// Of one image.
     input_shape: Vec<usize>,
     classes: usize,
-    /// True where the last operator is a softmax.
+    /// True if the last operator is a softmax.
     gives_probabilities: bool,
     parameters: u64,
 }
@@ -210,7 +210,7 @@ fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
             })
             .collect();
         format!(
-            "its input has the shape {}, and not that of one gray image of {SIDE}x{SIDE}",
+            "its input has the shape {}, and not the shape of one grayscale image of {SIDE}x{SIDE}",
             lengths.join("x")
         )
     })

@@ -31,7 +31,7 @@ const OTHERS: &str = "\
 pub struct Operator<'a> {
     /// Its name in the standard.
     pub op_type: &'a str,
-    /// The names of what goes in; empty where something is left out.
+    /// The names of what goes in; empty if something is left out.
     pub inputs: Vec<&'a str>,
     /// The names of what comes out.
     pub outputs: Vec<&'a str>,
@@ -62,7 +62,7 @@ impl<'a> Operators<'a> {
                 (7, Value::Bytes(bytes)) if graph.is_empty() => graph = bytes,
                 (7, _) => return Err("it has more than one graph".to_owned()),
                 (20 | 25, _) => {
-                    return Err("it has functions or training steps of its own".to_owned());
+                    return Err("it has local functions or training information".to_owned());
                 }
                 _ => {}
             }
@@ -198,10 +198,7 @@ impl<'a> Operator<'a> {
                     }
                 }
                 (6 | 11 | 14 | 15 | 22 | 23, _) => {
-                    return Err(format!(
-                        "its operator {} contains operators of its own",
-                        self.op_type
-                    ));
+                    return Err(format!("its operator {} contains a subgraph", self.op_type));
                 }
                 _ => {}
             }
@@ -223,7 +220,7 @@ impl<'a> Operator<'a> {
         is_among(self.op_type, BROADCAST)
     }
 
-    /// The integers of an attribute; none where it is left out.
+    /// The integers of an attribute; none if it is left out.
     pub fn integers(&self, name: &str) -> &[i64] {
         self.integers.get(name).map_or(&[], Vec::as_slice)
     }

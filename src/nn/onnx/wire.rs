@@ -18,7 +18,7 @@ pub enum Value<'a> {
     Fixed,
 }
 
-/// The fields of a message, with their tags, in their order. Ends with an error where it is
+/// The fields of a message, with their tags, in their order. Ends with an error if it is
 /// damaged.
 #[derive(Clone, Debug)]
 pub struct Fields<'a>(&'a [u8]);

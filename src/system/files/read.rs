@@ -34,7 +34,7 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens a regular file for a lock, and creates it where there is none.
+/// Opens a regular file for a lock, and creates it if there is none.
 pub fn open_lock(path: &Path) -> io::Result<File> {
     checked(
         options()
@@ -46,7 +46,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     )
 }
 
-/// Opens a regular file to add to its end, and creates it where there is none.
+/// Opens a regular file to add to its end, and creates it if there is none.
 pub fn open_append(path: &Path) -> io::Result<File> {
     // Windows locks only what can be read.
     checked(options().create(true).append(true).read(true).open(path)?)

@@ -1,5 +1,5 @@
-//! The desktop services the app needs, as a trait, so that tests can replace them. The machine stays
-//! awake during training, and a notification reports the end of a run.
+//! The desktop services the app needs, as a trait, so that tests can replace them. The machine
+//! stays awake during training, and a notification reports the end of a run.
 
 mod dialogs;
 pub mod native;
@@ -21,7 +21,7 @@ pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {
     /// Keeps this machine from falling asleep for as long as what is given lives, on this thread;
-    /// `None` where it cannot be asked to.
+    /// `None` if it cannot be asked to.
     fn keep_awake(&self) -> Option<Box<dyn Any>>;
 
     /// Shows a notification, and calls `chosen` when it is clicked. May return at once or when it

@@ -1,5 +1,6 @@
-//! The drawing on a canvas, and what can be undone and redone there: one history of strokes, erasing,
-//! clearing and opening another drawing. Points are in canvas units, independent of screen pixels.
+//! The drawing on a canvas, and what can be undone and redone there: one history of strokes,
+//! erasing, clearing and opening another drawing. Points are in canvas units, independent of screen
+//! pixels.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,7 @@ const MAX_CHANGES: usize = 500;
 /// The most points of strokes that are remembered, in all changes together: some 10 MB.
 const MAX_POINTS: usize = 1_000_000;
 
-/// What the pointer does to the canvas.
+/// The effect of the pointer on the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
     #[default]
@@ -37,7 +38,7 @@ pub enum Tool {
 pub struct PenStroke {
     /// The points, in canvas units.
     pub points: Stroke,
-    /// How hard the pen pressed at each point, from 0 to 1; empty where it does not say. Only the
+    /// How hard the pen pressed at each point, from 0 to 1; empty if it does not say. Only the
     /// stroke's width on the canvas follows it.
     pub pressures: Vec<f32>,
     /// Screen points per canvas unit when the stroke was drawn. A pointer reports whole pixels, so
@@ -255,7 +256,7 @@ impl Drawing {
         self.put_pressed(ink, &[]);
     }
 
-    /// The same where it is known how hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
+    /// The same if it is known how hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
     pub fn put_pressed(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
         let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
         let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));

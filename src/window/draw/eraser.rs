@@ -6,7 +6,7 @@ use super::drawing::PenStroke;
 const CRUMB: f32 = 1.0;
 
 /// What is left of a stroke after the eraser was moved straight between two points, with `reach`
-/// from its middle to the farthest point of the pen's path that it takes away; `None` where it
+/// from its middle to the farthest point of the pen's path that it takes away; `None` if it
 /// touched nothing.
 pub fn erase(
     stroke: &PenStroke,
@@ -70,7 +70,7 @@ pub fn erase(
 }
 
 /// The shares of the way from `a` to `b` between which it lies less than `reach` from the line from
-/// `c` to `d`; `None` where it nowhere does.
+/// `c` to `d`; `None` if it nowhere does.
 fn covered([a, b]: [[f32; 2]; 2], [c, d]: [[f32; 2]; 2], reach: f32) -> Option<[f32; 2]> {
     let apart = |axis: usize| {
         a[axis].max(b[axis]) + reach < c[axis].min(d[axis])
@@ -131,7 +131,7 @@ fn covered([a, b]: [[f32; 2]; 2], [c, d]: [[f32; 2]; 2], reach: f32) -> Option<[
     (low < high).then_some([low, high])
 }
 
-/// Where `start + share * slope` lies in this range; `None` where it never does.
+/// Where `start + share * slope` lies in this range; `None` if it never does.
 fn between(start: f32, slope: f32, [low, high]: [f32; 2]) -> Option<[f32; 2]> {
     if slope.abs() <= f32::EPSILON {
         return (low..=high)

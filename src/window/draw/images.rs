@@ -95,7 +95,7 @@ impl Draw {
         (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
     }
 
-    /// Takes away the image that is shown, or brings those back that were cleared; false where there
+    /// Takes away the image that is shown, or brings those back that were cleared; false if there
     /// are none.
     pub(super) fn undo_image(&mut self, ctx: &mut Ctx) -> bool {
         let canvas = self.canvas(ctx);
@@ -111,7 +111,7 @@ impl Draw {
         true
     }
 
-    /// Opens the image again that was taken back last; false where there is none.
+    /// Opens the image again that was taken back last; false if there is none.
     pub(super) fn redo_image(&mut self, ctx: &mut Ctx) -> bool {
         let images = &mut self.images;
         let redone = !images.undone.is_empty() && ctx.screen == Screen::Draw;

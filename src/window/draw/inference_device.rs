@@ -32,7 +32,7 @@ impl App {
         let training = run.filter(|run| self.ctx.is_in_use(&ModelRef::Training(run.id)));
         if let Some(plan) = training.and_then(|run| run.plan.as_ref()) {
             let device = device_name(plan.device, true);
-            return format!("Recognition on {device}, the training device");
+            return format!("Recognition on {device} (shared with training)");
         }
         let Some(report) = self.draw.inference_report(&self.ctx) else {
             return "Recognition on the CPU".to_owned();

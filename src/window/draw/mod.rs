@@ -54,7 +54,7 @@ pub struct Draw {
     readings: [Reading; 3],
     /// The request that is still to be answered, and what it is about.
     asked: Option<(u64, Canvas)>,
-    /// What the pointer does to the canvas.
+    /// The effect of the pointer on the canvas.
     pub tool: Tool,
     /// The drawings that were cleared from the canvas since the program started, and what the model
     /// made of them, the newest first.

@@ -1,4 +1,5 @@
-//! Reading what is on the canvas: one request at a time, then the newest; stale answers are dropped.
+//! Reading what is on the canvas: one request at a time, then the newest; stale answers are
+//! dropped.
 
 use std::ops::RangeInclusive;
 
@@ -143,8 +144,8 @@ impl Draw {
         self.read(ctx, canvas);
     }
 
-    /// Recognizes what is on the canvas that is shown again: the model, its weights or the steps are
-    /// others. The digit that was chosen stays chosen.
+    /// Recognizes what is on the canvas that is shown again: the model, its weights or the steps
+    /// are others. The digit that was chosen stays chosen.
     pub(in crate::window) fn recognize_again(&mut self, ctx: &mut Ctx) {
         let canvas = self.canvas(ctx);
         if canvas == Canvas::Image && self.prepared_image(ctx).is_none() {
@@ -204,7 +205,7 @@ impl Draw {
         ctx.send(Command::Read { request, what });
     }
 
-    /// A request was answered; `None` where that failed.
+    /// A request was answered; `None` if that failed.
     pub(in crate::window) fn on_answer(
         &mut self,
         ctx: &mut Ctx,

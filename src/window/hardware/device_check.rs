@@ -1,5 +1,5 @@
 //! The devices' self-tests as the window knows them: those in progress and the last results. Each
-//! runs in a process of its own, so that a crash there does no harm.
+//! runs in a separate process, so that a crash there does no harm.
 
 use std::collections::HashMap;
 use std::path::Path;

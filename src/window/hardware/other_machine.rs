@@ -209,7 +209,7 @@ impl Ctx {
         } else if self.is_sweeping() {
             Some("Unavailable during a sweep. Wait for it to end, or pause it")
         } else if self.is_at_work() {
-            Some("Unavailable while something else is computed")
+            Some("Unavailable while another task is running")
         } else {
             None
         }

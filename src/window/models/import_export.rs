@@ -349,13 +349,13 @@ impl Dropped {
         }
     }
 
-    /// What will happen when it is dropped.
+    /// The effect of dropping it.
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Weights => "Drop to import this model",
             Self::Ink => "Drop to open this drawing on the canvas",
             Self::Data => "Drop to train on this data",
-            Self::Image => "Drop to read this image in Draw",
+            Self::Image => "Drop to recognize this image in Draw",
         }
     }
 }

@@ -14,7 +14,7 @@ const POINTS: usize = 48;
 /// A run's accuracy, from its beginning to its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thumbnail {
-    /// Accuracies from 0 to 1 at equal distances; none where nothing is known.
+    /// Accuracies from 0 to 1 at equal distances; none if nothing is known.
     pub values: Vec<f32>,
     /// True for validation accuracies by epoch, false for training accuracies by step.
     pub validation: bool,
@@ -41,7 +41,7 @@ impl Thumbnail {
     }
 }
 
-/// The means of equal parts, where there are many values.
+/// The means of equal parts, if there are many values.
 fn thinned(values: Vec<f32>) -> Vec<f32> {
     if values.len() <= POINTS {
         return values;

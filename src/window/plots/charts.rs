@@ -78,7 +78,7 @@ pub(super) fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView
     }
 }
 
-/// That the training loss is not the quantity that the validation loss is; empty where it is, or is
+/// That the training loss is not the quantity that the validation loss is; empty if it is, or is
 /// hidden.
 pub(super) fn smoothing_note(run: &RunView, visible: VisibleTraces) -> String {
     let smoothing = run.config.label_smoothing;
@@ -231,7 +231,7 @@ pub(super) fn subjects<'a>(
         Subject {
             name: "Accuracy plot",
             title: "Accuracy",
-            about: "Share of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalizes.",
+            about: "Fraction of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalizes.",
             has_help: false,
             note: "",
             newest: latest(

@@ -148,7 +148,7 @@ enum FigureFormat {
     Svg,
 }
 
-/// Saves loss and accuracy as they are shown. A PNG is painted on a thread of its own.
+/// Saves loss and accuracy as they are shown. A PNG is painted on a separate thread.
 fn save_figure(
     ui: &Ui,
     app: &App,

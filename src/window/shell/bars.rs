@@ -69,9 +69,13 @@ const fn named(screen: Screen) -> (&'static str, Icon, &'static str) {
         Screen::MyDigits => (
             "My digits",
             Icon::MyDigits,
-            "The drawings that you keep, and fine-tuning on them",
+            "The drawings you have kept, and fine-tuning on them",
         ),
-        Screen::Sweep => ("Sweep", Icon::Sweep, "Search for better settings"),
+        Screen::Sweep => (
+            "Sweep",
+            Icon::Sweep,
+            "Hyperparameter search: find better settings",
+        ),
         Screen::Hardware => (
             "Hardware",
             Icon::Hardware,
@@ -111,7 +115,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
         actions.push(Action::Wizard(WizardStep::Welcome));
     }
     ui.separator();
-    let about = "Versions, hardware, settings and the end of the log, for a bug report; nothing personal is in it";
+    let about = "Versions, hardware, settings and the end of the log, for a bug report; without personal data";
     if chosen(ui, Button::new("Copy diagnostics"), None, about) {
         actions.push(MachineAction::CopyDiagnostics.into());
     }

@@ -168,7 +168,7 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
         } else if unsaved.is_some() {
             "It has ended, but could not be saved. You can resume it from its checkpoint the next time you open Inkling, and save it then."
         } else if sweeping {
-            "Resume it the next time you open Inkling, under Sweep. All trials that have ended are kept; those that are training now begin again then."
+            "Resume it the next time you open Inkling, under Sweep. All trials that have ended are kept; those that are training now start again."
         } else if has_model {
             "Resume it the next time you open Inkling, or stop it now and save the weights of its last completed epoch as a model."
         } else {

@@ -43,20 +43,16 @@ impl Topic {
                  the optimizer adjusts the weights to reduce the loss. The estimated training time and memory are shown below the presets."
             }
             Self::Plots => {
-                "The loss measures how far the predictions are from the correct answers and should fall; the accuracy is the share of images \
-                 classified correctly and should rise. Validation images are never trained on: if the validation curve gets worse while the \
+                "The loss measures how far the predictions are from the correct answers and should fall; the accuracy is the fraction of images classified correctly and should rise. Validation images are never trained on: if the validation curve gets worse while the \
                  training curve keeps improving, the network is overfitting. Hover over a plot to read its values. Scroll to zoom, drag to \
                  pan, hold Shift and drag (or drag with the right button) to zoom to a box, and double-click or press Fit to see the whole run."
             }
             Self::Sweep => {
-                "A sweep trains many short runs, called trials, with settings chosen from ranges, and looks for the highest validation accuracy. Poor trials \
-                 end early, so that time goes to good ones. Every trial is on the disk at once: after a pause or a crash the sweep is resumed from there. The \
-                 best of many trials looks a little better on the validation images than it is; train it and read its test accuracy, once, for a figure to report."
+                "A sweep trains many short runs, called trials, with settings chosen from ranges, and looks for the highest validation accuracy. This is a hyperparameter search. Poor trials end early, so that good ones get the time. Every trial is saved when it ends, so a sweep can be resumed after a pause or a crash. The best of many trials looks slightly better on the validation images than it is: to report a figure, retrain it and evaluate it once on the test set."
             }
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \
-                 which is all the model sees; the bars show the probability it gives to each digit. On the canvas for several digits a number is read from left to \
-                 right, each digit for itself. How Inkling sees it shows each step from the drawing to that image. Images are read here as well: drop, paste or open them. While a model is being trained, \
+                 which is all the model sees; the bars show the probability it gives to each digit. On the canvas for several digits, a number is read from left to right, one digit at a time. How Inkling sees it shows each step from the drawing to that image. You can also drop, paste or open an image. While a model is being trained, \
                  its current weights are used, so you can watch it improve."
             }
             Self::Models => {
@@ -66,13 +62,11 @@ impl Topic {
             Self::Results => {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
                  column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95% confidence \
-                 interval shows how precisely the accuracy is known from a test set of this size. A model's newest evaluation is saved with it. The reliability diagram shows whether the \
-                 model is as often right as it is sure."
+                 interval shows how precisely the accuracy is known from a test set of this size. A model's newest evaluation is saved with it. The reliability diagram shows whether confidence matches accuracy."
             }
             Self::MyDigits => {
-                "Drawings that you keep in Draw, by digit; a cross marks those that the model in use takes for another digit or for none. Select one to change its digit, to \
-                 open or to delete it. Fine-tuning trains the model for a few seconds on your drawings, mixed with images that it knows, and takes the result over \
-                 only if it is no worse on those. As a data set they are called My digits, on the command line mine. They stay on this machine unless you export them, or agree to send them to \
+                "The drawings you have kept in Draw, by digit; a cross marks those that the model in use misclassifies or rejects. Select one to change its digit, to \
+                 open or to delete it. Fine-tuning trains the model for a few seconds on your drawings, mixed with original training data, and uses the result only if accuracy on that data does not drop. As a data set they are called My digits, on the command line mine. They stay on this machine unless you export them, or agree to send them to \
                  another machine that you train on; while one is in use, what you draw on the canvas is recognized there."
             }
             Self::Hardware => {

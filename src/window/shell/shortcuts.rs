@@ -23,7 +23,7 @@ pub const SCREENS: [KeyboardShortcut; Screen::ALL.len()] = [
 ];
 pub const MONITOR: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
-/// Shows or hides the canvas and the held-out images on Train.
+/// Shows or hides the canvas and the validation images on Train.
 pub const SIDE_PANEL: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::D);
 /// Shows the next run on Train, or the current or last one.
@@ -156,7 +156,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         named("Tab, Shift+Tab", "Next and previous control"),
         named("F1, ?", "Show this overview"),
     ];
-    let images = "Show or hide the canvas and the held-out images";
+    let images = "Show or hide the canvas and the validation images";
     let training = vec![
         known(&START, "Start, pause or resume a run, or on Sweep a sweep"),
         known(&STOP, "Stop"),
@@ -166,7 +166,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
     let right = "Recognized correctly: keep the drawing with that digit";
     let wrong = "Recognized wrongly: keep the drawing with this digit";
     let by_keys = "Move the pen, put it down or lift it (canvas focused)";
-    let erase = "Change between pen and eraser; erase";
+    let erase = "Switch between pen and eraser; erase";
     let drawing = vec![
         (with_command(Key::Z), "Undo the last change of the drawing"),
         named(&redo.join(", "), "Redo it"),

@@ -1,4 +1,4 @@
-//! The panel beside the plots: the canvas and the held-out images. It can be folded away; in a
+//! The panel beside the plots: the canvas and the validation images. It can be folded away; in a
 //! window that is too narrow for all three it takes the place of the plots while it is unfolded.
 
 use std::f32::consts::FRAC_PI_2;
@@ -67,7 +67,7 @@ pub fn show(
         .show(ui, |ui| {
             let room = ui.available_size();
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                if fold(ui, "Fold away the canvas and the held-out images") {
+                if fold(ui, "Hide the canvas and the validation images") {
                     actions.push(Action::ShowSidePanel(false));
                 }
                 let spare = BUTTON + ui.spacing().item_spacing.x;
@@ -80,7 +80,8 @@ pub fn show(
     Shown::Beside
 }
 
-/// Draws the panel in the place of the plots: the canvas and the held-out images beside each other.
+/// Draws the panel in the place of the plots: the canvas and the validation images beside each
+/// other.
 pub fn show_instead_of_plots(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     let room = ui.available_size();
     let column = ((room.x - BUTTON) / 2.0 - style::GAP).floor();
@@ -113,7 +114,7 @@ fn folded(ui: &mut Ui) -> bool {
         .exact_size(FOLDED)
         .resizable(false)
         .show(ui, |ui| {
-            let about = format!("Show the canvas and the held-out images ({keys})");
+            let about = format!("Show the canvas and the validation images ({keys})");
             let button = ui
                 .add(style::small_button("«").min_size(vec2(BUTTON, BUTTON)))
                 .on_hover_text(&about)

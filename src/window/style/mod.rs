@@ -241,7 +241,7 @@ pub fn strong(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(RichText::new(text).semibold()).wrap())
 }
 
-/// The same in one line, cut where there is no room.
+/// The same in one line, cut if there is no room.
 pub fn strong_line(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(RichText::new(text).semibold()).truncate())
 }
@@ -329,7 +329,7 @@ pub fn entered(ui: &Ui, field: &Response) -> bool {
     entered
 }
 
-/// Explains a drop-down list, where there is more to say than its value. Screen readers hear the
+/// Explains a drop-down list, if there is more to say than its value. Screen readers hear the
 /// value with that: they do not say it otherwise.
 pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
     let description = if about.is_empty() {

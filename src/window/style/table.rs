@@ -24,7 +24,7 @@ const CARD: std::ops::RangeInclusive<f32> = 720.0..=1100.0;
 /// At most this many stand beside each other.
 const BESIDE: usize = 3;
 
-/// Draws the sections, each as a table on a card: below each other, and where there is room also
+/// Draws the sections, each as a table on a card: below each other, and if there is room also
 /// beside each other.
 pub fn show(ui: &mut Ui, sections: &[Section]) {
     ui.add_space(style::GAP / 2.0);
@@ -115,7 +115,7 @@ fn rows(ui: &mut Ui, section: &Section, columns: &[Column]) {
 struct Column {
     head: f32,
     figure: f32,
-    /// The bar beside the figures; 0 where there is none.
+    /// The bar beside the figures; 0 if there is none.
     bar: f32,
 }
 

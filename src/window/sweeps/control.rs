@@ -1,5 +1,5 @@
-//! What a person does on the screen Sweep: starting, pausing, resuming and stopping a sweep, and what
-//! is heard of the one in progress.
+//! What a person does on the screen Sweep: starting, pausing, resuming and stopping a sweep, and
+//! what is heard of the one in progress.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -263,7 +263,7 @@ impl Sweeps {
         ctx.background.run_with_updates(move |report| {
             thread::run(
                 open,
-                |at_once| make(host, settings, at_once),
+                |parallel| make(host, settings, parallel),
                 &requests,
                 &|news| report(Box::new(|app| app.sweeps.on_news(&mut app.ctx, news))),
             );

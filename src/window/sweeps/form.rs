@@ -1,12 +1,12 @@
-//! Setting a sweep up: what varies, and for how long, as it is typed. Where a search usually begins:
-//! for each setting a range around its value in the run panel, or a few values. Everything else is as
-//! the run panel has it.
+//! Setting a sweep up: what varies, and for how long, as it is typed. Where a search usually
+//! begins: for each setting a range around its value in the run panel, or a few values. Everything
+//! else is as the run panel has it.
 
 use crate::problem::Message;
 use crate::run_config::{RunConfig, Setting, Trials};
 use crate::sweep::{
-    AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS,
-    SamplerKind, SettingRange, usual_at_once,
+    Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, PARALLEL, Range, SECONDS,
+    SamplerKind, SettingRange, usual_parallel,
 };
 use crate::text::format::plain;
 use crate::window::App;
@@ -23,7 +23,7 @@ pub struct SweepForm {
     /// The longest time in minutes; may be empty.
     pub minutes: String,
     /// Trials at the same time; empty for the usual number.
-    pub at_once: String,
+    pub parallel: String,
     pub ends_early: bool,
 }
 
@@ -47,7 +47,7 @@ pub enum SweepField {
     Trials,
     Minutes,
     /// The trials at once.
-    AtOnce,
+    Parallel,
     /// None of them.
     Other,
 }
@@ -57,7 +57,7 @@ pub enum SweepField {
 pub struct SweepProblem {
     /// Where.
     pub field: SweepField,
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     pub message: Message,
 }
 
@@ -68,7 +68,7 @@ impl SweepForm {
             sampler: SamplerKind::Tpe,
             trials: TRIALS.to_string(),
             minutes: String::new(),
-            at_once: String::new(),
+            parallel: String::new(),
             ends_early: true,
         }
     }
@@ -92,11 +92,11 @@ impl SweepForm {
     /// it.
     pub fn definition(&self, base: RunConfig) -> (Definition, Vec<SweepProblem>) {
         let mut problems = Vec::new();
-        let at_once = usual_at_once(&base);
+        let parallel = usual_parallel(&base);
         let mut definition = Definition::of(base);
         definition.sampler = self.sampler;
         definition.pruner = self.ends_early.then_some(Asha::DEFAULT);
-        definition.at_once = at_once;
+        definition.parallel = parallel;
         for row in &self.rows {
             let dimension = row.dimension();
             match dimension.and_then(|dimension| checked(&definition, dimension)) {
@@ -117,7 +117,7 @@ impl SweepForm {
         };
         let trials = number(SweepField::Trials, &self.trials);
         let minutes = number(SweepField::Minutes, &self.minutes);
-        let at_once = number(SweepField::AtOnce, &self.at_once);
+        let parallel = number(SweepField::Parallel, &self.parallel);
         // A number that is out of range stays out of range as a whole number.
         let whole = |number: f64| {
             if number.fract() == 0.0 {
@@ -128,7 +128,7 @@ impl SweepForm {
         };
         definition.trials = trials.map(whole);
         definition.seconds = minutes.map(|minutes| minutes * 60.0);
-        definition.at_once = at_once.map_or(definition.at_once, whole);
+        definition.parallel = parallel.map_or(definition.parallel, whole);
         if problems.is_empty() {
             let found = definition.problems();
             let problem = |error: &DefinitionError| SweepProblem {
@@ -142,7 +142,7 @@ impl SweepForm {
 }
 
 impl SettingRow {
-    /// What it says; an error where it says nothing sensible.
+    /// What it says; an error if it says nothing sensible.
     fn dimension(&self) -> Result<Dimension, DefinitionError> {
         let setting = self.setting;
         if self.listed || !setting.row().kind.is_number() {
@@ -202,7 +202,7 @@ fn checked(definition: &Definition, dimension: Dimension) -> Result<Dimension, D
 fn field_of(error: &DefinitionError) -> SweepField {
     match error {
         DefinitionError::Number { what, .. } => match *what {
-            AT_ONCE => SweepField::AtOnce,
+            PARALLEL => SweepField::Parallel,
             SECONDS => SweepField::Minutes,
             NUMBER_OF_TRIALS => SweepField::Trials,
             _ => SweepField::Other,

@@ -113,7 +113,7 @@ impl Sweeps {
     pub fn why_not_test_best(&self, ctx: &Ctx) -> Option<&'static str> {
         let view = self.shown.as_ref()?;
         if view.best().is_none() {
-            Some("No trial has trained to its end")
+            Some("No trial has been completed")
         } else if ctx.is_sweeping() {
             Some("Available once the sweep has ended or is paused")
         } else if ctx.is_training() {

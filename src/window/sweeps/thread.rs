@@ -54,7 +54,7 @@ pub fn run(
         Err(error) => return tell(SweepNews::Failed(error)),
     };
     tell(SweepNews::Began(Box::new(SweepView::of(&sweep))));
-    let mut executor = executor(sweep.definition().at_once);
+    let mut executor = executor(sweep.definition().parallel);
     let mut news = NewsOfSweep {
         requests,
         tell,

@@ -1,4 +1,4 @@
-//! What the current or last run makes of its held-out images, as the window knows it.
+//! What the current or last run makes of its validation images, as the window knows it.
 
 use crate::notices::verdict::whole_percent;
 use crate::records::{HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
@@ -6,7 +6,7 @@ use crate::run_config::Classes;
 use crate::text::format::grouped;
 use crate::window::Train;
 
-/// The held-out images of a run, and what its network makes of them.
+/// The validation images of a run, and what its network makes of them.
 #[derive(Clone, Debug)]
 pub struct Learning {
     pub run: JobId,
@@ -52,7 +52,7 @@ impl Learning {
         }
     }
 
-    /// True where an image is classified correctly.
+    /// True if an image is classified correctly.
     pub fn is_correct(&self, index: usize) -> bool {
         self.images
             .get(index)
@@ -109,7 +109,7 @@ impl Learning {
         }
     }
 
-    /// What the images of the first layer are: "First layer at step 1,240: 24 kernels of 5 × 5
+    /// What the images of the first layer are: "First layer at step 1,240: 24 filters of 5 × 5
     /// pixels."
     pub fn layer_sentence(&self) -> Option<String> {
         let (step, layer) = self.first_layer.as_ref()?;
@@ -121,7 +121,7 @@ impl Learning {
         let unit = if usize::from(*width) == crate::ink::SIDE {
             "units"
         } else {
-            "kernels"
+            "filters"
         };
         Some(format!(
             "First layer at step {}: {} {unit} of {width} × {height} weights.",
@@ -132,7 +132,7 @@ impl Learning {
 }
 
 impl Train {
-    /// What the current or last run makes of its held-out images, once it has some.
+    /// What the current or last run makes of its validation images, once it has some.
     pub fn learning(&self) -> Option<&Learning> {
         let run = self.run.as_ref()?;
         self.learning

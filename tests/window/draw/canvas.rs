@@ -362,7 +362,7 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
         .get_by_label("Uncertainty in bits: drawing 0.00, weights 1.00")
         .hover();
     harness.run();
-    harness.get_by_label_contains("The part from the weights is how much they disagree");
+    harness.get_by_label_contains("The part from the weights is their disagreement");
     assert_eq!(harness.value("Probability of 7"), "50% ± 50%");
 }
 

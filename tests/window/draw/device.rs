@@ -195,7 +195,7 @@ fn while_a_run_is_followed_its_own_device_is_named() {
     app.train(&mut engine, 10);
     assert_eq!(
         app.device_summary(),
-        "Recognition on the CPU, the training device"
+        "Recognition on the CPU (shared with training)"
     );
 }
 
@@ -230,7 +230,7 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
         "the first engine has not answered yet"
     );
     find_a_gpu(&mut app);
-    assert_eq!(engine.engines(), 2, "the second is in a process of its own");
+    assert_eq!(engine.engines(), 2, "the second is in a separate process");
     app.serve(&mut engine);
     assert_eq!(
         told(&engine).last(),

@@ -36,7 +36,7 @@ fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
         engine.heard.last().and_then(submitted),
         Some((_, Job::Benchmark(Effort::Full)))
     ));
-    window.get_by_label_contains("Matrix products, 30 s left");
+    window.get_by_label_contains("Matrix multiplication, 30 s left");
     window.get_by_label("Benchmark progress");
     window.get_by_label("100 GFLOP/s");
     assert_eq!(
@@ -84,7 +84,7 @@ fn figures_stand_right_aligned_beside_bars_and_tables_beside_each_other_where_th
         (heading.right() - two.right()).abs() < 1.5,
         "{heading:?} {two:?}"
     );
-    window.get_by_label("Bars: share of the fastest products, and of the fastest copies.");
+    window.get_by_label("Bars: relative to the fastest multiplication and the fastest copy.");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
         annotation,
         ..finished(folder, false)
     };
-    let note = "Fine-tuned on 5 drawings of yours.".to_owned();
+    let note = "Fine-tuned on 5 drawings.".to_owned();
     let annotated = Annotation {
         note,
         tags: vec!["baseline".to_owned()],

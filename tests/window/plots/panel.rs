@@ -135,7 +135,7 @@ fn the_curves_are_saved_as_csv() {
             .done
             .contains(&Action::Train(TrainAction::SaveCurves))
     );
-    // The file is written on a thread of its own; its notice says when it is there.
+    // The file is written on a separate thread; its notice says when it is there.
     while harness.app().ctx.notices.is_empty() {
         harness.state_mut().app.poll();
         std::thread::yield_now();

@@ -56,11 +56,11 @@ fn what_fails_says_why_and_can_be_tried_again() {
     });
     assert!(shows(
         &window,
-        "There is no connection to https://example.org/mnist/: no route to host."
+        "Could not connect to https://example.org/mnist/: no route to host."
     ));
     assert!(shows(
         &window,
-        "By hand: download train-labels-idx1-ubyte.gz"
+        "Manually: download train-labels-idx1-ubyte.gz"
     ));
     assert_eq!(window.app().ctx.config.data, DataSpec::builtin());
     window.get_by_label("Try to download MNIST again").click();
@@ -123,7 +123,7 @@ fn the_wizard_recommends_the_download_where_there_is_a_network() {
             "what is recommended comes first"
         );
         assert!(
-            shows(&window, "harder to read than MNIST's"),
+            shows(&window, "harder to recognize than MNIST's"),
             "why the accuracy will be lower is said where the data is chosen"
         );
     }

@@ -1,5 +1,5 @@
-//! The held-out images, the first layer, the panel they are in, and what is shown there of the next
-//! run.
+//! The validation images, the first layer, the panel they are in, and what is shown there of the
+//! next run.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
@@ -31,21 +31,21 @@ fn training(steps: u64) -> (Window, FakeEngine) {
 #[test]
 fn before_a_run_it_is_said_what_will_be_shown() {
     let (window, _engine) = usual();
-    window.get_by_label_contains("During a run, 100 images");
-    assert!(!window.has("Held-out images"));
+    window.get_by_label_contains("During a run, 100 validation images");
+    assert!(!window.has("Validation images"));
 }
 
 #[test]
 fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     let (mut window, mut engine) = training(0);
-    assert_eq!(window.value("Held-out images"), "not classified yet");
+    assert_eq!(window.value("Validation images"), "not classified yet");
     let waiting = window.get_all_by_label("True digit 4: not classified yet.");
     assert_eq!(waiting.count(), 10);
     engine.train(4);
     window.settle();
-    assert_eq!(window.value("Held-out images"), "40 of 100 correct");
-    assert_eq!(window.value("Held-out images of a 3"), "10 of 10 correct");
-    assert_eq!(window.value("Held-out images of a 4"), "0 of 10 correct");
+    assert_eq!(window.value("Validation images"), "40 of 100 correct");
+    assert_eq!(window.value("Validation images of a 3"), "10 of 10 correct");
+    assert_eq!(window.value("Validation images of a 4"), "0 of 10 correct");
     let wrong = "True digit 4: recognized as 5, 62% sure. Probability of 4: 30%.";
     assert_eq!(window.get_all_by_label(wrong).count(), 10);
     window.get_all_by_label(wrong).next().unwrap().click();
@@ -61,13 +61,13 @@ fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     engine.finish();
     window.settle();
     assert!(!window.app().ctx.is_training());
-    assert_eq!(window.value("Held-out images"), "100 of 100 correct");
+    assert_eq!(window.value("Validation images"), "100 of 100 correct");
 }
 
 #[test]
 fn images_can_be_chosen_by_keys() {
     let (mut window, _engine) = training(4);
-    window.focus("Held-out images");
+    window.focus("Validation images");
     for key in [
         Key::ArrowRight,
         Key::ArrowDown,
@@ -89,11 +89,11 @@ fn the_first_layer_is_shown_instead() {
     window.click("Filters");
     assert_eq!(
         window.value("First layer"),
-        "First layer at step 2: 2 kernels of 5 × 5 weights."
+        "First layer at step 2: 2 filters of 5 × 5 weights."
     );
-    assert!(!window.has("Held-out images"));
+    assert!(!window.has("Validation images"));
     window.click("Images");
-    window.get_by_label("Held-out images");
+    window.get_by_label("Validation images");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn nothing_moves_when_a_run_begins() {
     let (running, _engine) = training(3);
     assert_eq!(place(&window), place(&running));
     // The whole panel is seen without scrolling.
-    let bottom = running.get_by_label("Held-out images").rect().bottom();
+    let bottom = running.get_by_label("Validation images").rect().bottom();
     assert!(bottom < 760.0, "{bottom}");
     let (narrow, _engine) = sized([900.0, 600.0]);
     assert!(narrow.query_by_label("Drawing canvas").is_none());
@@ -171,7 +171,7 @@ fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
     window.train(&mut engine, 4);
     window.click("Show side panel");
     let bottom = window.rect("Monitor").top();
-    for shown in ["Drawing canvas", "Probability of 3", "Held-out images"] {
+    for shown in ["Drawing canvas", "Probability of 3", "Validation images"] {
         assert!(
             window.rect(shown).bottom() < bottom,
             "{shown} is seen whole"
@@ -213,7 +213,7 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         window.get_by_label(&format!("{parameters} parameters in all."));
         for plan in [
             "2 epochs over 55,000 images, 100 images a step: 1,100 steps.",
-            "5,000 held-out images measure it after each epoch, 10,000 test images once at the end.",
+            "Validated on 5,000 images after each epoch, tested on 10,000 at the end.",
         ] {
             window.get_by_label_contains(plan);
         }
@@ -258,12 +258,12 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
             .is_some_and(|samples| samples.overview.is_some())
     });
     window.get_by_label("40 training images, 4 of each class.");
-    window.get_by_label_contains("40 test images are in the training images too.");
+    window.get_by_label_contains("40 test images are also in the training images.");
     window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labeled 3");
     // Beside a run there is no room for the images.
     window.start(&mut engine);
     assert!(!window.has("40 training images, 4 of each class."));
-    window.get_by_label_contains("40 test images are in the training images too.");
+    window.get_by_label_contains("40 test images are also in the training images.");
 }
 
 #[test]
@@ -277,9 +277,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     window.run_steps(3);
     window.activate("PCA (principal components)");
     assert_eq!(window.app().ctx.config.initialization, Initialization::Pca);
-    window.get_by_label_contains(
-        "Before the first step, statistics of the training images: principal components",
-    );
+    window.get_by_label_contains("Initialization: PCA");
     window.train(&mut engine, 4);
     assert!(!window.has("At the start"), "not known yet");
     let run = window.the_run().id;

@@ -501,7 +501,7 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
 
 #[test]
 fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
-    let sentence = "Built-in test digits are harder than MNIST's: the starter model reads 95.9% of them, and 99.3% of MNIST's.";
+    let sentence = "Built-in test digits are harder than MNIST's: the starter model classifies 95.9% of them correctly, and 99.3% of MNIST's.";
     let (mut window, mut engine) = usual();
     assert_eq!(
         window.get_all_by_label(sentence).count(),

@@ -26,7 +26,7 @@ enum Waited {
     EngineEnds,
 }
 
-/// Saves the run; an error where it cannot be, or where it is interrupted while it waits for that.
+/// Saves the run; an error if it cannot be, or where it is interrupted while it waits for that.
 pub fn save(
     target: RunsTarget,
     weights: WeightFormat,

@@ -1,5 +1,5 @@
-//! The products of linear layers: inner products of rows with rows (forward), and a matrix of mostly
-//! zeros times rows (gradients).
+//! The products of linear layers: inner products of rows with rows (forward), and a matrix of
+//! mostly zeros times rows (gradients).
 
 use std::ops::Range;
 
@@ -422,7 +422,7 @@ impl WithSimd for Products<'_, '_> {
 #[derive(Clone, Copy)]
 pub struct Target(*mut f32);
 
-// SAFETY: only written through by tasks that each have columns of their own.
+// SAFETY: only written through by tasks that each have separate columns.
 unsafe impl Send for Target {}
 // SAFETY: as above.
 unsafe impl Sync for Target {}

@@ -27,7 +27,7 @@ const ROUNDS: usize = 3;
 const PRODUCTS: usize = 3;
 
 thread_local! {
-    /// The library as the thread that trains uses it; `Err` where it cannot be used.
+    /// The library as the thread that trains uses it; `Err` if it cannot be used.
     static LIBRARY: RefCell<Option<std::result::Result<Library, ()>>> = const { RefCell::new(None) };
 }
 
@@ -135,7 +135,7 @@ pub fn fastest(
     })
 }
 
-/// How long this takes on the GPU; `None` where it cannot be done.
+/// How long this takes on the GPU; `None` if it cannot be done.
 fn seconds(gpu: &CudaDevice, mut compute: impl FnMut() -> Result<()>) -> Option<f32> {
     let stream = gpu.cuda_stream();
     let mark = || {

@@ -157,7 +157,7 @@ pub trait KernelArg {
     /// As the kernel sees it.
     type Raw: DeviceRepr;
 
-    /// An error where there is no such thing, as for a tensor that is not contiguous.
+    /// An error if there is no such thing, as for a tensor that is not contiguous.
     fn raw(&self) -> Result<Self::Raw>;
 }
 

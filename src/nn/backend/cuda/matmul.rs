@@ -16,7 +16,7 @@ use crate::run_config::Precision;
 const TILE: usize = 64;
 /// So many blocks keep a GPU busy.
 const BLOCKS: usize = 256;
-/// So many rows are worth a block of their own.
+/// So many rows are worth a separate block.
 const MIN_ROWS: usize = 1024;
 
 #[derive(Clone, Copy)]
@@ -101,7 +101,7 @@ pub fn matmul_over_rows(left: &Tensor, right: &Tensor, products: Products) -> Re
     if max_chunks < 2 {
         return matmul(left, true, right, false, products);
     }
-    // Chunks of equal length where there is such a number of them.
+    // Chunks of equal length if there is such a number of them.
     let chunks = (max_chunks / 2 + 1..=max_chunks)
         .rev()
         .find(|chunks| rows % chunks == 0)
@@ -379,7 +379,7 @@ pub fn linear(
     ))
 }
 
-/// The gradient before `ReLU` (or as it is, where there is none) as the operand of a matrix
+/// The gradient before `ReLU` (or as it is, if there is none) as the operand of a matrix
 /// product.
 fn relu_backward(gradient: &Tensor, result: &Tensor, relu: bool, dtype: DType) -> Result<Tensor> {
     let gradient = gradient.contiguous()?;

@@ -1,5 +1,5 @@
-//! Elementwise ops: activations, sums of branches, dropout; flattening and global average pooling; the
-//! loss; and gathering a batch, with augmentation.
+//! Elementwise ops: activations, sums of branches, dropout; flattening and global average pooling;
+//! the loss; and gathering a batch, with augmentation.
 
 use candle_core::{DType, Result, Tensor};
 
@@ -23,7 +23,7 @@ pub const fn activation_code(activation: Option<Activation>) -> u32 {
     }
 }
 
-/// See [`crate::nn::ops::activate`], and `add` where there are two branches.
+/// See [`crate::nn::ops::activate`], and `add` if there are two branches.
 pub fn activate(
     a: &Tensor,
     b: Option<&Tensor>,

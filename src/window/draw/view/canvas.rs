@@ -107,7 +107,7 @@ pub fn show(
     ui.ctx().accesskit_node_builder(response.id, |node| {
         node.set_description(
             "Draw a digit here with mouse, pen or finger; the right mouse button erases. With the keyboard: arrow keys move the pen, Space puts it \
-             down and lifts it, E changes between pen and eraser.",
+             down and lifts it, E switches between pen and eraser.",
         );
     });
     response.on_hover_cursor(CursorIcon::Crosshair)

@@ -73,8 +73,8 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let count = app.my_digits.drawings().len();
-            let text = RichText::new(format!("{count} of yours"));
-            ui.add(style::quiet_button(text)).on_hover_text("See the drawings that you keep").pushes(actions, || Action::Show(Screen::MyDigits));
+            let text = RichText::new(format!("My digits ({count})"));
+            ui.add(style::quiet_button(text)).on_hover_text("See the drawings you have kept").pushes(actions, || Action::Show(Screen::MyDigits));
         });
     });
 }
@@ -133,7 +133,7 @@ pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
         ui.label(RichText::new(digit.to_string()).size(size).color(line));
         ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
         let keys = ui.ctx().format_shortcut(&UNDO);
-        let about = format!("Put the drawing back on the canvas, and keep it no longer ({keys})");
+        let about = format!("Move the drawing back to the canvas ({keys})");
         ui.add(Button::new("Undo keep"))
             .on_hover_text(about)
             .pushes(actions, || MyDigitsAction::UndoKept);
@@ -148,14 +148,14 @@ fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut
             app.draw.can_keep(&app.ctx),
             Button::new("Next").min_size(vec2(60.0, 0.0)),
         );
-        next.on_hover_text("Keep the drawing and go on (Enter)")
+        next.on_hover_text("Keep the drawing and continue (Enter)")
             .on_disabled_hover_text("Draw the digit first")
             .pushes(actions, || MyDigitsAction::Keep(None));
         ui.button("Skip")
-            .on_hover_text("Go on without a drawing of this one")
+            .on_hover_text("Continue without a drawing of this digit")
             .pushes(actions, || MyDigitsAction::SkipDigit);
         let back = ui.add_enabled(collection.can_go_back(), Button::new("Back"));
-        back.on_hover_text("Draw the one before again")
+        back.on_hover_text("Draw the previous digit again")
             .pushes(actions, || MyDigitsAction::PreviousDigit);
         ui.button("Stop")
             .on_hover_text("End the collection; what you have drawn is kept (Escape)")

@@ -62,7 +62,7 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
             Stroke::new(line, color),
             StrokeKind::Outside,
         );
-        // Above the box, or in it where there is no room above.
+        // Above the box, or in it if there is no room above.
         let above = around.top() - font.size * 1.3 > rect.top();
         let (at, anchor) = if above {
             (around.left_top() - vec2(0.0, 3.0), Align2::LEFT_BOTTOM)
@@ -174,7 +174,7 @@ pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
     let place = style::verdict_row(ui, size, |ui| {
         if digits.is_empty() {
             ui.label(RichText::new("?").size(size).color(palette.line));
-            ui.label(RichText::new("Write a number to see it read").weak());
+            ui.label(RichText::new("Write a number to see it recognized").weak());
         } else {
             let fitting = width / (FIGURE * digits.len() as f32);
             let number = RichText::new(&verdict.text).size(size.min(fitting));

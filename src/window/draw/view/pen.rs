@@ -210,7 +210,7 @@ fn to_canvas(pos: Pos2, rect: Rect, scale: f32) -> [f32; 2] {
 }
 
 /// The shares of the way between two positions where it enters this rectangle and leaves it (Liang
-/// & Barsky 1984); `None` where it stays outside.
+/// & Barsky 1984); `None` if it stays outside.
 fn inside(from: Pos2, to: Pos2, rect: Rect) -> Option<[f32; 2]> {
     let mut shares = [0.0_f32, 1.0_f32];
     for axis in 0..2 {

@@ -65,7 +65,7 @@ const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
         ],
         StageKind::Step(Step::Specks) => [
             "Noise removal",
-            "Small specks are removed, and what runs off the edge of the image (connected components).",
+            "Small specks and anything that runs off the edge of the image are removed (connected components).",
             "Off: specks stay, and count as part of the digit.",
         ],
         StageKind::Step(Step::Scaling) => [
@@ -97,7 +97,7 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
     button.widget_info(|| WidgetInfo::selected(Role::Button, true, shown, TITLE));
     let keys = ui.ctx().format_shortcut(&STEPS);
     let about = if shown {
-        "Fold the steps away"
+        "Hide the steps"
     } else {
         "Each step from your drawing to this image, with a switch to see what it does"
     };
@@ -148,7 +148,7 @@ pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
 /// The button that restores the steps that are left out.
 fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = format!(
-        "{} off: carry out all steps again",
+        "{} off: turn all steps on again",
         count(app.draw.steps().left_out().count() as u64, "step")
     );
     ui.add(style::small_button("Restore all steps"))
@@ -156,7 +156,7 @@ fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .pushes(actions, || DrawAction::RestoreSteps);
 }
 
-/// Draws the steps in what is left of the column, below the bars where there is room for both.
+/// Draws the steps in what is left of the column, below the bars if there is room for both.
 pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
     let stages = app.draw.stages();
     let kinds: Vec<StageKind> = if stages.is_empty() {

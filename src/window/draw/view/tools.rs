@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         }
         style::divider(ui);
         let open = format!(
-            "Open an image or a drawing to read it ({}); or drop or paste it here",
+            "Open an image or a drawing to recognize it ({}); or drop or paste it here",
             ui.ctx().format_shortcut(&OPEN)
         );
         tool(ui, Icon::Folder, "Open…", &open, true).pushes(actions, || DrawAction::OpenInDraw);

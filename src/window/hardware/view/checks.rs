@@ -84,9 +84,9 @@ fn result(ui: &mut Ui, report: &self_test::Report) {
     }
 }
 
-const ABOUT: &str = "Compares every operation and its gradient with a reference computation in every number format, trains a small network and \
+const ABOUT: &str = "Compares every operation and its gradient with a reference implementation in every precision, trains a small network and \
                     recognizes some digits. Takes a few seconds.";
-const PASSED: &str = "All operations, gradients, a short training run and recognition gave correct results in every number format.";
+const PASSED: &str = "All operations, gradients, a short training run and recognition gave correct results in every precision.";
 
 fn verdict(ui: &mut Ui, passed: bool, text: &str) {
     ui.horizontal_top(|ui| {
@@ -104,7 +104,7 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         table::show(ui, &sections(&running.rows, &[]));
         return;
     }
-    let about = "Measures matrix products, training steps of every network, data loading and recognition, using the same code as \
+    let about = "Measures matrix multiplication, training steps of every network, data loading and recognition, using the same code as \
                  training does. For reliable results, close other programs first.";
     style::weak(ui, about);
     start(ui, app, actions);
@@ -138,7 +138,7 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
     let progress = &running.progress;
     let left = remaining(progress.remaining_seconds.unwrap_or_default());
     let what = match (running.cancelling, progress.workload) {
-        (true, _) => "Cancelling…".to_owned(),
+        (true, _) => "Canceling…".to_owned(),
         (false, None) => "Starting…".to_owned(),
         (false, Some(now)) => format!("{}, {left} left", workload(now)),
     };
@@ -153,7 +153,7 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
                 .accessible_name("Benchmark progress");
             if progress.background_load > BUSY {
                 let busy = busy(progress.background_load);
-                let advice = "Figures will not be reliable; better close other programs.";
+                let advice = "Results will be unreliable; close other programs first.";
                 style::caution(ui, &format!("{busy} {advice}"));
             }
         });

@@ -181,7 +181,7 @@ pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.label(style::hint("NVIDIA libraries"));
         let place = chosen.map(|folder| visible::path(folder));
         style::strong(ui, place.unwrap_or_else(|| "Standard locations".to_owned()));
-        // In a scope of its own, so that a change of text does not move the keyboard focus.
+        // In a separate scope, so that a change of text does not move the keyboard focus.
         ui.vertical(|ui| {
             let first = "Searched first, then the standard locations.";
             let usual =

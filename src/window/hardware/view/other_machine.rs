@@ -1,5 +1,5 @@
-//! The dialog that asks for another machine to train on, and shows what it is before it is used; the
-//! question whether My digits may be sent there; and what was sent.
+//! The dialog that asks for another machine to train on, and shows what it is before it is used;
+//! the question whether My digits may be sent there; and what was sent.
 
 use eframe::egui::{Align, Button, Label, Layout, RichText, TextEdit, Ui};
 
@@ -24,7 +24,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     };
     let modal = style::dialog(ui, "machine", WIDTH, |ui| {
         ui.heading("Train on another machine");
-        let about = "Inkling runs there through SSH: training data is sent where it is missing, and finished runs and checkpoints are saved here. \
+        let about = "Inkling runs there over SSH: training data is sent where it is missing, and finished runs and checkpoints are saved here. \
                      The same version of Inkling must be installed there.";
         style::weak(ui, about);
         ui.add_space(style::GAP / 2.0);
@@ -169,7 +169,7 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
         });
         match (&sent.failure, &sent.bundles) {
             (Some(failure), _) => _ = style::invalid(ui, &failure.to_string()),
-            (None, None) => _ = ui.weak("Asking what is there…"),
+            (None, None) => _ = ui.weak("Loading the list…"),
             (None, Some(bundles)) if bundles.is_empty() => _ = style::semibold(ui, "Nothing"),
             (None, Some(bundles)) => {
                 for bundle in bundles {
@@ -191,7 +191,11 @@ fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<A
     let (why_not, used) = if bundle.in_use {
         (Some("In use by a run"), "in use".to_owned())
     } else {
-        let why_not = app.machine.sent.is_busy.then_some("Asking the machine…");
+        let why_not = app
+            .machine
+            .sent
+            .is_busy
+            .then_some("Contacting the machine…");
         (
             why_not,
             format!("last used {}", local_time(&bundle.last_used)),

@@ -299,7 +299,7 @@ impl Card<'_> {
     }
 }
 
-/// The text in at most this many rows of this width, cut off where it is longer.
+/// The text in at most this many rows of this width, cut off if it is longer.
 fn lines(
     ui: &Ui,
     text: &str,

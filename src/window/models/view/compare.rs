@@ -101,7 +101,7 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     let runs = app.models.compared_runs();
     if !COMPARED_MODELS.contains(&runs.len()) {
         let (least, most) = (COMPARED_MODELS.start(), COMPARED_MODELS.end());
-        let body = "Their curves and settings are shown here beside each other, and which of them is better on the same test images.";
+        let body = "Their curves and settings appear here side by side, and a test shows which is better on the same test images.";
         return style::empty_state(
             ui,
             Icon::Compare,
@@ -205,7 +205,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             style::primary_button("Compare accuracies"),
         );
         let about = format!(
-            "Have every model classify the same test images of {}",
+            "Evaluate every model on the same test images of {}",
             data.label()
         );
         compare

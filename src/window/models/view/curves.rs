@@ -1,4 +1,4 @@
-//! The small static plots of finished runs: accuracy by epoch, or by step where there are few epochs;
+//! The small static plots of finished runs: accuracy by epoch, or by step if there are few epochs;
 //! and what repeated runs have in common, which have one card for all of them in the list.
 
 use std::ops::RangeInclusive;

@@ -20,7 +20,7 @@ use crate::window::{Action, App, ModelsAction, Pushes as _};
 const TWO_COLUMNS: f32 = 940.0;
 
 /// The settings' share of the width beside the results, and their least width in points.
-const SETTINGS_SHARE: f32 = 0.3;
+const SETTINGS_FRACTION: f32 = 0.3;
 const SETTINGS_WIDTH: f32 = 380.0;
 
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -107,7 +107,7 @@ pub fn run(ui: &mut Ui, shown: Shown, view: &mut ModelsView, actions: &mut Vec<A
         results(ui);
     } else if ui.available_width() >= TWO_COLUMNS {
         ui.horizontal_top(|ui| {
-            let settings_width = (ui.available_width() * SETTINGS_SHARE).max(SETTINGS_WIDTH);
+            let settings_width = (ui.available_width() * SETTINGS_FRACTION).max(SETTINGS_WIDTH);
             let results_width = ui.available_width() - settings_width - style::GAP * 3.0;
             style::wide_column(ui, vec2(results_width, 0.0), results);
             ui.add_space(style::GAP);

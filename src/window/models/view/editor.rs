@@ -1,5 +1,5 @@
-//! The dialogs of the Models screen: a model's name, note and tags, and how the weights of a file are
-//! meant, where trials left doubt.
+//! The dialogs of the Models screen: a model's name, note and tags, and how the weights of a file
+//! are meant, where trials left doubt.
 
 use std::path::PathBuf;
 
@@ -147,7 +147,7 @@ fn tags_field(ui: &mut Ui, editor: &mut Editor) -> bool {
     let label = ui.label("Tags");
     let most = Annotation::MAX_TAGS * (Annotation::MAX_TAG + 2);
     let field = TextEdit::singleline(&mut editor.tags)
-        .hint_text("With commas between them: baseline, augmented")
+        .hint_text("Separated by commas: baseline, augmented")
         .char_limit(most);
     let field = ui
         .add(field.desired_width(f32::INFINITY))

@@ -1,5 +1,5 @@
-//! The list of the Models screen: which finished runs are listed and in which order, and the cards of
-//! interrupted runs.
+//! The list of the Models screen: which finished runs are listed and in which order, and the cards
+//! of interrupted runs.
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub struct Order {
 const WORTH_SEARCHING: usize = 4;
 
 impl Order {
-    /// Draws the search field and the choice of the order; nothing where there is little to search.
+    /// Draws the search field and the choice of the order; nothing if there is little to search.
     pub fn show(&mut self, ui: &mut Ui, runs: &[RunEntry]) {
         if runs.len() < WORTH_SEARCHING {
             *self = Self::default();
@@ -136,7 +136,7 @@ fn accuracy(summary: &RunSummary) -> f64 {
     summary.accuracy().map_or(0.0, |accuracy| accuracy.value)
 }
 
-/// The tag that a run is grouped by; empty where it has none.
+/// The tag that a run is grouped by; empty if it has none.
 fn first_tag(entry: &RunEntry) -> &str {
     entry.annotation.tags.first().map_or("", String::as_str)
 }

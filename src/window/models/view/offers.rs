@@ -111,7 +111,7 @@ fn further(
     };
     let ensembles = app.models.ensembles_of(summary).into_iter();
     let mut offers: Vec<Offer> = ensembles.map(with_ensemble).collect();
-    let about = "Curves, settings and accuracies of this model beside those of others, and whether one of them is better";
+    let about = "Compare the curves, settings and accuracy of this model with others";
     offers.push(Offer::new(
         "Compare…",
         about,
@@ -131,7 +131,7 @@ fn further(
         let configure = TrainAction::Configure(Box::new(summary.config.clone()));
         let mut reuse = Offer::new("Reuse settings", about, configure);
         reuse.actions.push(Action::Show(Screen::Train));
-        let about = "Train it again with the same settings and seed, and see whether the weights come out the same, bit for bit";
+        let about = "Train it again with the same settings and seed, and check whether the weights are bit-identical";
         let reproduce = Offer::new("Reproduce", about, ModelsAction::Reproduce(folder()));
         let reproduce = reproduce.unless(app.ctx.is_at_long_work(), BUSY);
         offers.extend([
@@ -241,15 +241,15 @@ pub fn ensemble_button(ensemble: &Ensemble) -> (String, &'static str) {
     match ensemble.dropout_passes {
         None if ensemble.is_posterior() => (
             format!("Use {} posterior samples", ensemble.models.len()),
-            "Average the probabilities of the samples of the weights that Langevin dynamics drew. Draw shows how much they disagree, and so how unsure the model is",
+            "Average the predictions of the weights that Langevin dynamics sampled. Draw shows how much they disagree, which measures uncertainty",
         ),
         None => (
             format!("Use all {} together", ensemble.models.len()),
-            "Average the probabilities of these models. Draw shows how much they disagree, and so how unsure they are",
+            "Average the predictions of these models. Draw shows how much they disagree, which measures uncertainty",
         ),
         Some(_) => (
             "Use with dropout".to_owned(),
-            "Keep dropout on, and average 50 predictions (Monte Carlo dropout). Draw shows how much they disagree, and so how unsure the model is",
+            "Keep dropout on, and average 50 predictions (Monte Carlo dropout). Draw shows how much they disagree, which measures uncertainty",
         ),
     }
 }

@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
         .show(ui, |ui| tiles::show(ui, app, view, actions));
 }
 
-/// The key figures, and the buttons: beside them where there is room.
+/// The key figures, and the buttons: beside them if there is room.
 fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let beside = ui.available_width() >= BESIDE;
     ui.horizontal(|ui| {
@@ -121,7 +121,7 @@ fn figures(ui: &mut Ui, app: &App) {
                     format!("{correct} of {}, by {name}{strange}", drawings.len()),
                 )
             }
-            None => ("…".to_owned(), format!("by {name}, which is at work")),
+            None => ("…".to_owned(), format!("classifying with {name}…")),
         };
         style::figure(ui, "Recognized", &value, &about);
     }
@@ -147,7 +147,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     // From the right: the one that changes its name is last, so that no other moves.
     let keys = |shortcut| ui.ctx().format_shortcut(shortcut);
     let [undo_keys, redo_keys] = [&shortcuts::UNDO, &shortcuts::REDO].map(keys);
-    let about = format!("Make the change again that was taken back last ({redo_keys})");
+    let about = format!("Redo the last undone change ({redo_keys})");
     ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"))
         .on_hover_text(about)
         .pushes(actions, || MyDigitsAction::RedoKept);
@@ -161,12 +161,12 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// What would be taken back: the button's name, and in a sentence.
 fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
     let Some(Edit { remove, add }) = last else {
-        let about = "Take back the last change of the drawings";
+        let about = "Undo the last change";
         return ("Undo", about.to_owned());
     };
     match (remove.as_slice(), add.as_slice()) {
         ([], [kept]) => {
-            let about = format!("Keep the last drawing, a {}, no longer", kept.digit);
+            let about = format!("Remove the last drawing (a {})", kept.digit);
             ("Undo keep", about)
         }
         ([], several) => {
@@ -177,19 +177,18 @@ fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
             )
         }
         ([deleted], []) => {
-            let about = format!("Bring the deleted drawing of a {} back", deleted.digit);
+            let about = format!("Restore the deleted drawing of a {}", deleted.digit);
             ("Undo delete", about)
         }
         ([before, ..], _) => {
-            let about = format!("Make the drawing a {} again", before.digit);
+            let about = format!("Change the label back to {}", before.digit);
             ("Undo change", about)
         }
     }
 }
 
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
-    let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognized correctly, and type the digit \
-                that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
+    let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognized correctly, and type the correct digit when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
     style::empty_state(ui, Icon::MyDigits, "No drawings yet", body);
     ui.vertical_centered(|ui| {
         let [usual, more] = Collection::ROUNDS;
@@ -215,7 +214,7 @@ fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         )
         .accessible_name("Fine-tuning");
         let doing = if running.cancelling {
-            "Cancelling…".to_owned()
+            "Canceling…".to_owned()
         } else {
             let done = percent(running.progress.fraction.into(), 0);
             match running.progress.remaining_seconds {
@@ -224,15 +223,14 @@ fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
         };
         ui.label(RichText::new(doing).weak())
-            .on_hover_text("It learns from your drawings, among images that the model knows");
+            .on_hover_text("Training on your drawings, mixed with original training data");
         return;
     }
     let why_not = app.my_digits.why_not_fine_tune(&app.ctx);
-    let about = "Trains the model in use for a few seconds on your drawings, mixed with images that it knows. It takes the place of the model in use only if \
-                 it loses no more than 0.2 points on those";
+    let about = "Trains the model in use for a few seconds on your drawings, mixed with original training data. The result is used only if accuracy on that data drops by no more than 0.2 points";
     let button = ui.add_enabled(
         why_not.is_none(),
-        style::primary_button("Fine-tune on mine"),
+        style::primary_button("Fine-tune on My digits"),
     );
     button
         .on_hover_text(about)

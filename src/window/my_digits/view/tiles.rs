@@ -115,7 +115,7 @@ fn tile(
     let said = match app.my_digits.answer(drawing) {
         None => String::new(),
         Some(answer) if !answer.is_digit => "not a digit".to_owned(),
-        Some(answer) if wrong => format!("read as {}", answer.digit),
+        Some(answer) if wrong => format!("recognized as {}", answer.digit),
         Some(_) => "recognized".to_owned(),
     };
     let spoken = format!("Drawing of {digit}, {said}");

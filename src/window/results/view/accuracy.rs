@@ -112,7 +112,7 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
     let diagonal = [[0.0, 0.0], [100.0, 100.0]];
     let gaps: Vec<_> = points.iter().map(|&[x, y]| [[x, x], [x, y]]).collect();
     let sentence = reliability_sentence(evaluation).unwrap_or_default();
-    let how = "dots: accuracy by confidence; dashed: exactly as sure as right";
+    let how = "dots: accuracy by confidence; dashed: perfect calibration";
     style::caption(ui, "Reliability", how);
     let size = vec2(ui.available_width().min(MAX_WIDTH), HEIGHT);
     let shown = static_plot("reliability", size, &palette)
@@ -132,14 +132,14 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
                 .label_spacing(LABELS),
         ])
         .show(ui, |plot| {
-            Series("exactly as sure as right", &diagonal, palette.faded).dashed(plot, 1.0);
+            Series("perfect calibration", &diagonal, palette.faded).dashed(plot, 1.0);
             for gap in &gaps {
                 Series("difference", gap, palette.validation).line(plot, 1.5);
             }
             Series("accuracy", &points, palette.train).dots(plot, 4.0);
         });
     let value = format!("calibration error {}. {sentence}", percent(error, 2));
-    let about = "Across: how sure the model is, in 15 bins. Up: how often it is right then";
+    let about = "x: confidence (15 bins), y: accuracy";
     style::describe(&shown.response, Role::Figure, "Reliability diagram", &value);
     shown.response.on_hover_text(about);
     ui.weak(sentence);

@@ -30,7 +30,7 @@ pub struct ResultsScreen {
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 700.0;
-/// From this width on, the images have a column of their own.
+/// From this width on, the images have a separate column.
 const THREE_COLUMNS: f32 = 1500.0;
 /// The height of the texts above and below the matrix, and the limits of its side, in points.
 const MATRIX_TEXTS: f32 = 58.0;
@@ -144,14 +144,14 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
         let interval = format!("95% CI: {} to {}", percent(low, 2), percent(high, 2));
-        let about = "Share of test images classified correctly, with its 95% confidence interval (Wilson score)";
+        let about = "Fraction of test images classified correctly, with its 95% confidence interval (Wilson score)";
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
         let images = format!("of {} images", grouped(evaluation.images));
         style::figure(ui, "Errors", &grouped(wrong), &images);
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
-            let about = "How far the model's confidence is from its accuracy: the mean difference over 15 bins of confidence (expected calibration error). 0% means that answers it is 90% sure of are right nine times in ten";
+            let about = "Expected calibration error (ECE, 15 bins): the average gap between confidence and accuracy. 0% means that predictions made with 90% confidence are right 90% of the time";
             style::figure(ui, "Calibration error", &percent(error, 2), "confidence against accuracy").on_hover_text(about);
         }
     });

@@ -1,6 +1,6 @@
-//! The Sweep screen: setting a sweep up beside the list of earlier ones, or the sweep that is shown:
-//! what it searches, how far it is, and its trials as a table and three plots, side by side where there
-//! is room, otherwise one view at a time.
+//! The Sweep screen: setting a sweep up beside the list of earlier ones, or the sweep that is
+//! shown: what it searches, how far it is, and its trials as a table and three plots, side by side
+//! if there is room, otherwise one view at a time.
 
 mod parallel;
 mod plots;
@@ -115,7 +115,7 @@ fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
 fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
     if sweep.is_active() {
         let can = matches!(sweep.phase, SweepPhase::Starting | SweepPhase::Running);
-        let about = "It can be resumed, even after Inkling was closed. Trials that are training now begin again then";
+        let about = "It can be resumed, even after Inkling was closed. Trials that are training now start again";
         ui.add_enabled(can, style::secondary_button("Pause"))
             .on_hover_text(about)
             .pushes(actions, || SweepAction::Pause);
@@ -131,7 +131,7 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
         let is_exhausted = sweep.definition.is_exhausted(sweep.trials.len());
         let exhausted = is_exhausted.then_some("Every combination of these values has been tried");
         let more = style::secondary_button(format!("{MORE} more trials"));
-        let about = "Goes on from the trials so far";
+        let about = "Continues from the trials so far";
         style::ask(ui, more, exhausted.or(why_not), about)
             .pushes(actions, || SweepAction::Extend(folder.clone(), MORE));
     } else {
@@ -144,7 +144,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
     let selected = sweep.selected.and_then(|number| sweep.trial(number));
     let shown = selected.or_else(|| sweep.best());
     ui.horizontal_wrapped(|ui| match shown {
-        None => drop(ui.label(style::hint("No trial has trained to its end yet."))),
+        None => drop(ui.label(style::hint("No trial has been completed yet."))),
         Some(trial) => {
             let which = selected.map(|trial| format!("Trial {}", trial.number));
             let accuracy = trial.accuracy().map(|accuracy| percent(accuracy, 2));
@@ -161,7 +161,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             _ => style::secondary_button(text),
         };
         let used = ui.add_enabled(shown.is_some(), button);
-        if used.on_hover_text("Puts them into the run panel and goes to Train").clicked() {
+        if used.on_hover_text("Copies them to Train").clicked() {
             actions.extend(shown.map(|trial| SweepAction::Use(trial.number).into()));
         }
         if let Some((trial, tested)) = &sweep.tested {
@@ -175,8 +175,8 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
                 .pushes(actions, || ModelsAction::ShowModel(tested.run.clone()));
             return;
         }
-        let about = "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
-        let test = style::secondary_button("Train the best and read its test accuracy");
+        let about = "Retrains the best settings, saves the model and evaluates it once on the test set, which the sweep itself never uses";
+        let test = style::secondary_button("Retrain best and test");
         style::ask(ui, test, app.sweeps.why_not_test_best(&app.ctx), about)
             .pushes(actions, || SweepAction::Test);
     });
@@ -189,7 +189,7 @@ const ALL_AT_ONCE: Vec2 = vec2(960.0, 430.0);
 const LEFT: f32 = 0.64;
 const TOP: f32 = 0.5;
 
-/// What is shown where there is no room for everything.
+/// What is shown if there is no room for everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     #[default]

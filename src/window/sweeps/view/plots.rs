@@ -1,5 +1,5 @@
-//! The plot of the best validation accuracy so far, by the time that the sweep has run, and how much
-//! each setting matters, as bars.
+//! The plot of the best validation accuracy so far, by the time that the sweep has run, and how
+//! much each setting matters, as bars.
 
 use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
 use egui_plot::PlotBounds;
@@ -81,7 +81,7 @@ const FIGURE: f32 = 48.0;
 /// Draws them, the largest first.
 pub fn importance(ui: &mut Ui, sweep: &SweepView) {
     let about = "How much the best quarter of the trials differs from all trials in each setting (PED-ANOVA, Watanabe et al. 2023). \
-                 Settings are looked at one by one: what two do only together is not seen";
+                 Each setting is assessed separately; interactions are not captured";
     ui.horizontal_wrapped(|ui| {
         style::semibold(ui, "Importance of each setting").on_hover_text(about);
         ui.label(

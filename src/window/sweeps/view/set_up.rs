@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     else {
         return;
     };
-    let about = "Trains many short runs with different settings, and looks for those with the highest validation accuracy.";
+    let about = "Hyperparameter search: trains many short runs with different settings to find the highest validation accuracy.";
     style::weak(ui, about);
     let mut form = form.clone();
     base(ui, app, &definition, actions);
@@ -125,7 +125,7 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
     }
     let reduction = Asha::DEFAULT.reduction;
     let about = format!(
-        "After epochs 1, {reduction}, {}, … only the best 1 in {reduction} goes on (ASHA, Li et al. 2020).",
+        "After epochs 1, {reduction}, {}, … only the best 1 in {reduction} continues (ASHA, Li et al. 2020).",
         reduction * reduction
     );
     ui.horizontal_wrapped(|ui| {
@@ -153,13 +153,13 @@ fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: 
     below(ui, SweepField::Trials, problems);
     below(ui, SweepField::Minutes, problems);
     ui.horizontal_wrapped(|ui| {
-        let usual = definition.at_once.to_string();
-        number(ui, &mut form.at_once, &usual, "Trials at once");
-        ui.label("trials at once").on_hover_text(
-            "Threads are divided among them. Small networks are searched faster several at once",
+        let usual = definition.parallel.to_string();
+        number(ui, &mut form.parallel, &usual, "Parallel trials");
+        ui.label("trials in parallel").on_hover_text(
+            "Threads are divided among them. Small networks are searched faster in parallel",
         );
     });
-    below(ui, SweepField::AtOnce, problems);
+    below(ui, SweepField::Parallel, problems);
 }
 
 fn below(ui: &mut Ui, field: SweepField, problems: &[SweepProblem]) {
@@ -184,12 +184,7 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
 /// The button that resumes a sweep.
 pub fn resume(ui: &mut Ui, why_not: Option<&str>) -> Response {
     let button = style::primary_button("Resume");
-    style::ask(
-        ui,
-        button,
-        why_not,
-        "Trials that were cut short begin again",
-    )
+    style::ask(ui, button, why_not, "Unfinished trials start again")
 }
 
 /// The width of the settings' names and of a number, in points.
@@ -238,7 +233,7 @@ fn names(ui: &mut Ui, row: &mut SettingRow) {
 fn values(ui: &mut Ui, row: &mut SettingRow, example: &str) {
     let field = TextEdit::singleline(&mut row.values);
     ui.add(field.desired_width(2.0 * VALUE).char_limit(200))
-        .on_hover_text(format!("With commas between them, such as {example}"))
+        .on_hover_text(format!("Separated by commas, such as {example}"))
         .accessible_name(format!("{}: values", row.setting.row().label));
 }
 
@@ -265,7 +260,7 @@ fn numbers(ui: &mut Ui, row: &mut SettingRow) {
     end(ui, &mut row.low, "from");
     ui.label("to");
     end(ui, &mut row.high, "to");
-    let about = "As many trials between 0.001 and 0.01 as between 0.01 and 0.1: right for what spans orders of magnitude";
+    let about = "Log-uniform: for values that span orders of magnitude";
     ui.checkbox(&mut row.log, "logarithmic")
         .on_hover_text(about)
         .accessible_name(format!("{label}: logarithmic"));

@@ -212,7 +212,7 @@ fn head(
             painter.add(Shape::convex_polygon(corners.into(), color, Stroke::NONE));
         }
         if response.clicked() {
-            // The best first, where there is a best.
+            // The best first, if there is a best.
             let best_first = column == Column::Accuracy;
             let descending = if is_order {
                 !order.descending

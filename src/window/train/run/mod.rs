@@ -75,7 +75,7 @@ pub struct RunView {
     pub now: Telemetry,
     /// Automatic interventions, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
-    /// True if it was started on the command line, to be saved in a folder of its own.
+    /// True if it was started on the command line, to be saved in a separate folder.
     pub has_folder: bool,
     /// The folder of its checkpoints, once known.
     pub checkpoints: Option<PathBuf>,

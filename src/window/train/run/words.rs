@@ -36,10 +36,9 @@ impl RunView {
                 fraction: accuracy.value,
                 measured: format!("on {}", accuracy.measured_on()),
                 about: if self.config.data.sources().len() > 1 {
-                    "Share of the test images classified correctly. They come from the first data set alone, validation images from every one: \
-                     the two accuracies are measured on different images."
+                    "Fraction of the test images classified correctly. They come from the first data set only, but validation images come from all of them, so the two accuracies are measured on different images."
                 } else {
-                    "Share of the test images classified correctly. The network never saw them during training."
+                    "Fraction of the test images classified correctly. The network never saw them during training."
                 },
                 note,
             });
@@ -51,7 +50,7 @@ impl RunView {
                 value: percent(f64::from(record.validation_accuracy), 2),
                 fraction: record.validation_accuracy.into(),
                 measured: format!("after epoch {}", record.epoch),
-                about: "Share of the validation images classified correctly. They are held back from training and measured after each epoch.",
+                about: "Fraction of the validation images classified correctly. They are held out from training and evaluated after each epoch.",
                 note,
             });
         }
@@ -60,7 +59,7 @@ impl RunView {
             value: percent(accuracy, 2),
             fraction: accuracy,
             measured: "so far".to_owned(),
-            about: "Share of the latest training images classified correctly. Validation accuracy follows after the first epoch.",
+            about: "Fraction of the latest training images classified correctly. Validation accuracy follows after the first epoch.",
             note,
         })
     }

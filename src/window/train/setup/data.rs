@@ -84,9 +84,9 @@ pub struct Samples {
     pub data: DataSpec,
     /// Its images, digit by digit; empty while they are loaded, and where they cannot be.
     pub images: Vec<Image>,
-    /// What it holds and what may be wrong with it, where that is not known anyway.
+    /// What it holds and what may be wrong with it, if that is not known anyway.
     pub overview: Option<Overview>,
-    /// What its classes stand for, once that is known.
+    /// The meaning of its classes, once that is known.
     pub classes: Option<Classes>,
     /// True until it was looked at.
     pub loading: bool,

@@ -24,7 +24,7 @@ fn typed(setting: Setting, text: &str, config: &RunConfig) -> Option<RunConfig> 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
     pub setting: Option<Setting>,
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     pub message: Message,
 }
 

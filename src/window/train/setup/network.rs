@@ -60,7 +60,7 @@ fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
             activation,
             ..
         } => {
-            detail(&format!("{outputs} kernels, {0} × {0}", kernel.size));
+            detail(&format!("{outputs} filters, {0} × {0}", kernel.size));
             if *pool {
                 detail("2 × 2 max pooling");
             }
@@ -76,7 +76,7 @@ fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
             });
             match channels {
                 Some(channels) if !body.iter().any(attends) => {
-                    detail(&format!("{channels} channels"));
+                    detail(&format!("{channels} filters"));
                     (Some("Residual block"), *activation)
                 }
                 _ => {
@@ -98,7 +98,7 @@ fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
         } => {
             let [inputs, outputs] = [inputs, outputs].map(|&size| grouped(size as u64));
             detail(&format!("{inputs} to {outputs} features"));
-            (Some("Linear"), *activation)
+            (Some("Dense"), *activation)
         }
         Layer::BatchNorm { activation, .. } => {
             detail("batch norm");
@@ -106,7 +106,7 @@ fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
         }
         Layer::Activation(activation) => (None, Some(*activation)),
         Layer::GlobalAveragePool => {
-            detail("mean over all places");
+            detail("global average pooling");
             (None, None)
         }
         Layer::Dropout(share) => {
@@ -123,22 +123,20 @@ fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
     (name, details)
 }
 
-/// The phase before the first step, where there is one.
+/// The phase before the first step, if there is one.
 fn initialization_outline(config: &RunConfig) -> Option<String> {
     let first = match config.initialization {
         _ if config.initial_weights.is_some() => return None,
         Initialization::Random => return None,
-        Initialization::Lsuv => "weights that give every layer's output unit variance",
-        Initialization::Zca => {
-            "first filters that whiten the data, and unit variance after every layer"
+        Initialization::Lsuv => {
+            "LSUV (each layer's output scaled to unit variance on training images)"
         }
+        Initialization::Zca => "ZCA (first filters that whiten training images, then LSUV)",
         Initialization::Pca => {
-            "principal components of the data as the first filters, and unit variance after every layer"
+            "PCA (principal components of training images as the first filters, then LSUV)"
         }
     };
-    Some(format!(
-        "Before the first step, statistics of the training images: {first}."
-    ))
+    Some(format!("Initialization: {first}."))
 }
 
 impl App {
@@ -147,7 +145,7 @@ impl App {
     pub fn run_outline(&self) -> Vec<String> {
         let obstacles = self.validation_errors();
         if !obstacles.is_empty() {
-            let intro = "What the run does is shown here once its settings are corrected:";
+            let intro = "Correct these settings to see what the run will do:";
             let obstacles = obstacles.into_iter().map(|obstacle| obstacle.message.what);
             return std::iter::once(intro.to_owned()).chain(obstacles).collect();
         }
@@ -165,7 +163,7 @@ impl App {
                 "{epochs} over {learned_from} images, {step} images a step: {steps} steps."
             ));
             lines.push(format!(
-                "{held_out} held-out images measure it after each epoch, {test} test images once at the end."
+                "Validated on {held_out} images after each epoch, tested on {test} at the end."
             ));
         } else {
             let size = grouped(u64::from(config.batch_size));
@@ -174,7 +172,7 @@ impl App {
         lines.push(match self.expected_time(config) {
             Some(time) => format!("About {time} on this machine."),
             None => {
-                "How long it takes on this machine is known after a benchmark, or a run with the same network, batch size and augmentation."
+                "No time estimate yet: run the benchmark, or train once with the same network, batch size and augmentation."
                     .to_owned()
             }
         });

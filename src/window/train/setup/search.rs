@@ -79,7 +79,7 @@ impl Search {
         }
     }
 
-    /// The accuracy that was typed, 0 to 1; `None` where it is none that can be asked for.
+    /// The accuracy that was typed, 0 to 1; `None` if it is none that can be asked for.
     pub fn accuracy(&self) -> Option<f64> {
         let text = self.percent.trim().trim_end_matches('%').trim_end();
         let percent: f64 = text.replace(',', ".").parse().ok()?;
@@ -222,7 +222,7 @@ impl Train {
         self.search = None;
     }
 
-    /// The search that this job does; `None` where its dialog is not open.
+    /// The search that this job does; `None` if its dialog is not open.
     fn search_of(&mut self, id: JobId) -> Option<&mut Search> {
         let search = self.search.as_mut();
         search.filter(|search| search.state == SearchState::Running(id))

@@ -139,7 +139,7 @@ fn step_configs(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Ac
             lines: [rate_text(rate, &ratio, best), time],
             share: (rate / highest(found)) as f32,
             best,
-            why: "The fastest, or as fast as any and the simplest. ",
+            why: "The fastest (the simplest if tied). ",
         };
         bar.show(ui, app.ctx.with_step_config(step_config), app, actions);
     }

@@ -185,7 +185,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
 /// What it means to save an interrupted run.
 pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last completed epoch, as Stop does. It cannot be resumed afterwards";
 
-/// Draws it; nothing where there is no such run.
+/// Draws it; nothing if there is no such run.
 pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const ABOUT: &str = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
     let (Some(run), Some(last)) = (&app.train.run, app.train.interrupted_checkpoint()) else {

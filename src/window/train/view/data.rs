@@ -1,5 +1,5 @@
-//! The row of the run panel that chooses what to learn from, and the download of a data set: how far
-//! it is and Cancel, or why it failed and what to do. The wizard shows that as well.
+//! The row of the run panel that chooses what to learn from, and the download of a data set: how
+//! far it is and Cancel, or why it failed and what to do. The wizard shows that as well.
 
 use eframe::egui::{Button, ComboBox, Ui};
 
@@ -68,7 +68,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         choose(ui, DataSpec::single(source), set.label(), why_not);
     }
     let none = app.my_digits.drawings().is_empty();
-    let why_not = none.then_some("No drawings are kept yet: see My digits.");
+    let why_not = none.then_some("No drawings yet: see My digits.");
     choose(ui, DataSpec::single(DataSource::Mine), "My digits", why_not);
     for folder in &app.ctx.settings.data_folders {
         let source = DataSource::Path(folder.clone());
@@ -104,7 +104,7 @@ pub fn description(app: &App) -> String {
     match app.ctx.config.data.sources() {
         [DataSource::Builtin] => "60,000 synthetic handwritten-style digits. Ready in seconds.".to_owned(),
         [DataSource::Mine] => {
-            format!("The {} that you keep.", count(app.my_digits.drawings().len() as u64, "drawing"))
+            format!("The {} you have kept.", count(app.my_digits.drawings().len() as u64, "drawing"))
         }
         [source] => match app.train.found.iter().flatten().find(|found| app.ctx.source_of(found) == *source) {
             Some(found) => format!(
@@ -132,7 +132,7 @@ pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec
             let left = left.map_or_else(String::new, |left| format!(", {left} left"));
             (format!("Downloading {name}, {done}{left}"), *fraction, true)
         }
-        DownloadState::Cancelling(fraction) => ("Cancelling…".to_owned(), *fraction, false),
+        DownloadState::Cancelling(fraction) => ("Canceling…".to_owned(), *fraction, false),
         DownloadState::Failed { message, by_hand } => {
             style::invalid(ui, &message.to_string());
             if let Some(by_hand) = by_hand {

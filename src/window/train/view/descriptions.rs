@@ -144,11 +144,11 @@ const fn augmentation(augmentation: Augmentation) -> &'static str {
     }
 }
 
-/// What weights are before the first step.
+/// How weights are initialized.
 const fn initialization(initialization: Initialization) -> &'static str {
     match initialization {
         Initialization::Random => {
-            "Random numbers whose size follows from the number of inputs (He et al. 2015)."
+            "Random numbers with a standard deviation that depends on the number of inputs, the fan-in (He et al. 2015)."
         }
         Initialization::Lsuv => {
             "Layer-sequential unit variance: orthonormal weights, scaled so that each layer's output has a variance of 1 on training images \

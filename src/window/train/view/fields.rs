@@ -149,7 +149,7 @@ fn chosen_device(ui: &mut Ui, app: &App) {
 /// The row with the machine that is trained on: this one, those that were used before, or another.
 pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
-    const ABOUT: &str = "Where runs are computed and drawings are recognized: here, or on another machine through SSH.";
+    const ABOUT: &str = "Where runs are computed and drawings are recognized: here, or on another machine over SSH.";
     let other = app.ctx.other_machine.as_ref();
     let used = other.map(|machine| machine.host.to_string());
     let shown = other.map_or(HERE, |machine| machine.host.name());
@@ -215,7 +215,7 @@ fn number(
         Setting::LearningRate => Some((
             SearchKind::LearningRate,
             "Find a learning rate…",
-            "Searches for a good learning rate in some seconds of training",
+            "Searches for a good learning rate in a few seconds of training",
         )),
         Setting::BatchSize => Some((
             SearchKind::BatchSize,
@@ -302,7 +302,7 @@ pub fn look_for(ui: &Ui, setting: Setting) {
 }
 
 fn looked_for() -> Id {
-    Id::unique("the setting that is looked for")
+    Id::unique("setting to find")
 }
 
 /// The weights the run starts from, unless they are random.

@@ -1,6 +1,6 @@
-//! What a run makes of its held-out images while it trains, those of a class beside each other with
-//! its accuracy, and its first layer: below the canvas beside the plots. An image can be selected
-//! by pointer or keys.
+//! What a run makes of its validation images while it trains, those of a class beside each other
+//! with its accuracy, and its first layer: below the canvas beside the plots. An image can be
+//! selected by pointer or keys.
 
 use eframe::egui::{
     Align2, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
@@ -63,10 +63,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
         view.shown = Shown::Images;
     }
     ui.horizontal(|ui| {
-        let start = "What the weights were before the first step, and why";
+        let start = "How the weights were initialized, and why";
         let start = initialized.map(|_| (Shown::Start, "At the start", start));
         for (shown, name, about) in [
-            (Shown::Images, "Images", "Held-out images: the network does not train on them. A frame marks those it recognizes correctly"),
+            (Shown::Images, "Images", "Validation images: the network does not train on them. A frame marks those it classifies correctly"),
             (Shown::Filters, "Filters", "The weights of the first layer: blue is positive, orange is negative"),
         ]
         .into_iter()
@@ -94,7 +94,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
         }
         (None, _) => {
             ui.allocate_space(vec2(width, side));
-            "During a run, 100 images that it does not train on are shown here, and which of them the network recognizes.".to_owned()
+            "During a run, 100 validation images appear here. Correctly classified ones turn green."
+                .to_owned()
         }
         (Some(learning), Shown::Images) => {
             grid(ui, learning, view, side);
@@ -103,15 +104,13 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
                 .map(|index| learning.sentence(index))
                 .filter(|sentence| !sentence.is_empty());
             let total =
-                initialized.map_or_else(|| "Held-out images".to_owned(), |_| learning.total());
-            selected.unwrap_or_else(|| {
-                format!("{total}. Select one to see what the network makes of it.")
-            })
+                initialized.map_or_else(|| "Validation images".to_owned(), |_| learning.total());
+            selected.unwrap_or_else(|| format!("{total}. Select one to see the prediction."))
         }
         (Some(learning), Shown::Filters) => {
             weights::filters(ui, learning, &mut view.layer, side);
             learning.layer_sentence().unwrap_or_else(|| {
-                "The first layer is shown as soon as the run has taken its first steps.".to_owned()
+                "The first layer appears after the first steps of the run.".to_owned()
             })
         }
     };
@@ -124,7 +123,7 @@ fn line(ui: &Ui) -> f32 {
 }
 
 /// The grid's name in the accessibility tree.
-const GRID_NAME: &str = "Held-out images";
+const GRID_NAME: &str = "Validation images";
 
 /// Draws the images in a square of this `side`, and a bar beside each row.
 pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32) {
@@ -136,7 +135,7 @@ pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
         let images = learning.images.iter().map(|image| &image.image);
         view.images = Some((
             learning.run,
-            ImageSheet::thumbnails(ui.ctx(), "held-out images", images),
+            ImageSheet::thumbnails(ui.ctx(), "validation images", images),
         ));
         view.selected = None;
     }
@@ -191,7 +190,7 @@ pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
         from.map_or(0, |index| cells.moved(index, down, right))
     });
     style::describe(&response, Role::Grid, GRID_NAME, &learning.total());
-    // A bar stands beside the images of its class, where these have rows of their own.
+    // A bar stands beside the images of its class, where these have separate rows.
     let counts = learning.by_class();
     let height = if cells.aligned {
         size * (cells.rows / counts.len().max(1)) as f32
@@ -219,7 +218,7 @@ struct Cells {
 }
 
 impl Cells {
-    /// Rows for each class; where there are many classes, several of them in a row.
+    /// Rows for each class; if there are many classes, several of them in a row.
     fn of(learning: &Learning) -> Self {
         let classes = learning.classes.len();
         let most = learning
@@ -327,7 +326,7 @@ fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, 
     style::describe(
         &response,
         Role::Meter,
-        &format!("Held-out images {of}"),
+        &format!("Validation images {of}"),
         &spoken,
     );
     response.on_hover_text(format!("Images {of}: {spoken}"));

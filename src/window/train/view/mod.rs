@@ -49,7 +49,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
     for setting in Section::Main.settings() {
         match setting {
-            // They have rows of their own, above.
+            // They have separate rows, above.
             Setting::Data | Setting::InitialWeights => {}
             _ => fields::setting(ui, app, setting, &mut config, actions),
         }

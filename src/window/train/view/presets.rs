@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             card(ui, app, preset).pushes(actions, || TrainAction::ApplyPreset(preset));
         }
     });
-    // In a scope of their own, so that lines that come and go do not move the keyboard focus.
+    // In a separate scope, so that lines that come and go do not move the keyboard focus.
     ui.vertical(|ui| needs(ui, app));
 }
 

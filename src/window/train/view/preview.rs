@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         let advice = if app.ctx.is_training() {
             "Add it to the queue, or start it once the run in progress has ended."
         } else {
-            "Press Start, and watch here how it learns."
+            "Press Start to watch it train."
         };
         let intro = format!("{}. {advice}", app.ctx.config.title());
         style::weak(ui, intro);

@@ -132,8 +132,7 @@ fn flame_graph(ui: &mut Ui, profile: &Profile) {
         response.on_hover_text_at_pointer(hovered);
     }
     ui.label(style::hint(
-        "One step, from left to right: its passes, its layers, and batches that another thread prepares; below, when each thread of the CPU was at \
-         work. Hover for times.",
+        "One step, from left to right: its passes, its layers, and batches that another thread prepares; below, when each CPU thread was busy. Hover for times.",
     ));
 }
 

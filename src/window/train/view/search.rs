@@ -87,13 +87,14 @@ fn about(view: &Search) -> String {
             view.config.title()
         ),
         SearchKind::Profile => format!(
-            "{}: some training steps on the built-in digits, layer by layer. Nothing is saved.",
+            "{}: a few training steps on the built-in digits, layer by layer. Nothing is saved.",
             view.config.network().label()
         ),
     }
 }
 
-/// How far it is, or what came of it, in room of this height, so that nothing moves when it changes.
+/// How far it is, or what came of it, in room of this height, so that nothing moves when it
+/// changes.
 fn said(ui: &mut Ui, app: &App, view: &Search, height: f32) {
     ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
         ui.set_min_height(height);
@@ -112,7 +113,7 @@ fn outcome(ui: &mut Ui, app: &App, view: &Search) {
     };
     match &view.state {
         SearchState::Ready => {
-            let about = "Takes some seconds for each batch size, three minutes at most in all. There is one run for each, so that times scatter by some 10%.";
+            let about = "Takes a few seconds per batch size, three minutes at most. Times vary by about 10%.";
             style::weak(ui, about);
         }
         SearchState::Running(id) => {
@@ -153,7 +154,7 @@ fn outcome(ui: &mut Ui, app: &App, view: &Search) {
             } => profile::result(ui, profile, *background_load),
             _ => {}
         },
-        SearchState::Cancelled => drop(ui.label(format!("The {name} was cancelled."))),
+        SearchState::Cancelled => drop(ui.label(format!("The {name} was canceled."))),
         SearchState::Failed(message) => drop(style::invalid(ui, &message.to_string())),
     }
 }

@@ -94,7 +94,7 @@ pub fn paint(
     }
 }
 
-/// The texture; `None` where the images are not as large as said.
+/// The texture; `None` if the images are not as large as said.
 fn texture(ctx: &Context, layer: &WeightImages, palette: Palette) -> Option<TextureHandle> {
     let (width, height, count) = (
         usize::from(layer.width),

@@ -1,8 +1,8 @@
 //! The backward pass of a batch: groups of images in parallel, whose gradients of the weights are
 //! added in their order.
 //!
-//! Output gradients that have hardly any zeros are convolved; of the others, those after a 2x2 maximum
-//! or a `ReLU`, lists of what is not zero are summed.
+//! Output gradients that have hardly any zeros are convolved; of the others, those after a 2x2
+//! maximum or a `ReLU`, lists of what is not zero are summed.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -169,7 +169,7 @@ impl FusedConvolution {
             });
     }
 
-    /// One group's share of the gradients of weight (as `dense_gradient`) and, where there is one,
+    /// One group's share of the gradients of weight (as `dense_gradient`) and, if there is one,
     /// bias.
     pub fn dense_group(&self, saved: Saved<'_>, has_bias: bool) -> (Buffer, Vec<f32>) {
         let Self {

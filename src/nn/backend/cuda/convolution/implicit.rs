@@ -19,7 +19,7 @@ const PATCH_MULTIPLE: usize = 16;
 const MAX_HALF_OUTPUTS: usize = 64;
 /// Elements of a patch for which a block computes the weights' gradient.
 const GRADIENT_COLUMNS: usize = 64;
-/// Rows that are worth a block of their own.
+/// Rows that are worth a separate block.
 const MIN_ROWS: usize = 128;
 
 /// Whether a convolution is computed like this, with the weights' gradient.

@@ -140,7 +140,7 @@ struct Convolution {
     products: Products,
     weight: Parameter,
     bias: Option<Parameter>,
-    /// `None` where the implicit product is used.
+    /// `None` if the implicit product is used.
     im2col: Option<Im2col>,
 }
 
