@@ -17,7 +17,7 @@ from fontTools.varLib import instancer
 HERE = Path(__file__).parent
 inter, phosphor, filled = sys.argv[1:]
 
-font = instancer.instantiateVariableFont(TTFont(inter), {"opsz": 14, "wght": (400, 400, 600)})
+font = instancer.instantiateVariableFont(TTFont(inter, recalcTimestamp=False), {"opsz": 14, "wght": (400, 400, 600)})
 tabular = {}
 for record in font["GSUB"].table.FeatureList.FeatureRecord:
     if record.FeatureTag == "tnum":
@@ -45,11 +45,11 @@ def write(font, path, characters, features):
     font.save(path)
 
 
-write(TTFont(whole), whole, characters, ["kern", "ccmp", "locl", "mark", "mkmk"])
+write(TTFont(whole, recalcTimestamp=False), whole, characters, ["kern", "ccmp", "locl", "mark", "mkmk"])
 
 source = (HERE / "../../src/window/style/icons.rs").read_text()
 icons = {int(code, 16) for code in re.findall(r"u\{(e[0-9a-f]{3})\}", source)}
-font = TTFont(phosphor)
+font = TTFont(phosphor, recalcTimestamp=False)
 # The star of a favorite is filled, which only Phosphor's other font is; it takes the place of the plain star's neighbor.
 STAR, FILLED_STAR = 0xE46A, 0xF46A
 star = font.getBestCmap()[STAR]

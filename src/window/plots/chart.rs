@@ -324,7 +324,8 @@ pub fn bounds<'a>(
         extents.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     };
     let (mut low, mut high) = both(from).unwrap_or(y.without_data);
-    if y.follows
+    // An accuracy rises fast: its first steps would take most of the height.
+    if y.in_percent
         && let Some((later, _)) = both(from + RISE * (to - from))
         && high - later < WORTH_FOLLOWING * (high - low)
     {

@@ -192,7 +192,6 @@ pub(super) fn subjects<'a>(
         log: false,
         in_percent: false,
         from_zero: false,
-        follows: false,
         least_range,
         without_data,
     };
@@ -206,7 +205,6 @@ pub(super) fn subjects<'a>(
     };
     let accuracy = YAxis {
         in_percent: true,
-        follows: true,
         ..axis(0.2, (0.0, 100.0))
     };
     let machine_axis = YAxis {

@@ -105,9 +105,6 @@ pub struct YAxis {
     pub log: bool,
     pub in_percent: bool,
     pub from_zero: bool,
-    /// Whether the lower end follows the curves once they have risen, so that the first steps do
-    /// not take most of the height.
-    pub follows: bool,
     /// The smallest range of positions, so that a level curve is not blown up.
     pub least_range: f64,
     /// The range of positions while there is nothing to fit.

@@ -7,11 +7,12 @@ use serde::{Deserialize, Deserializer};
 
 const BUILT_IN: &str = include_str!("../../../assets/style.toml");
 
-static TOKENS: LazyLock<RwLock<Tokens>> = LazyLock::new(|| {
-    let tokens =
-        toml::from_str(BUILT_IN).expect("assets/style.toml is complete, which tests check");
-    RwLock::new(tokens)
-});
+#[expect(
+    clippy::expect_used,
+    reason = "built in, and read by every test of the window"
+)]
+static TOKENS: LazyLock<RwLock<Tokens>> =
+    LazyLock::new(|| RwLock::new(toml::from_str(BUILT_IN).expect("assets/style.toml is complete")));
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

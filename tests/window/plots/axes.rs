@@ -110,7 +110,6 @@ fn the_vertical_axis_fits_what_is_in_view_and_lines_that_cross_it() {
         log: false,
         in_percent: false,
         from_zero: false,
-        follows: false,
         least_range: 0.002,
         without_data: (0.0, 2.3),
     };
@@ -171,7 +170,6 @@ fn a_logarithmic_axis_places_powers_of_ten_evenly_and_survives_zero() {
         log: true,
         in_percent: false,
         from_zero: false,
-        follows: false,
         least_range: 0.05,
         without_data: (-1.0, 0.0),
     };

@@ -45,7 +45,6 @@ fn an_svg_is_xml_whatever_its_texts_are() {
             log: false,
             in_percent: false,
             from_zero: true,
-            follows: false,
             least_range: 1.0,
             without_data: (0.0, 1.0),
         },

@@ -8,7 +8,7 @@ use eframe::egui::{Align, Label, Layout, Response, RichText, Role, Sense, Ui, Wi
 use super::{ModelsView, Shown, curves, export, list, offers};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
+use crate::records::{Accuracy, Annotation, ModelRef, RunSummary, SplitEvaluation};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
@@ -56,8 +56,7 @@ pub fn broken(
         ui.add(style::secondary_button("Open folder"))
             .pushes(actions, || Action::OpenFolder(entry.folder.clone()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let text = RichText::new("Delete…").color(style::palette(ui).bad);
-            if ui.add(style::secondary_button(text)).clicked() {
+            if ui.add(style::danger_button("Delete…")).clicked() {
                 *confirming = Some(entry.folder.clone());
             }
         });
@@ -165,7 +164,7 @@ fn interval(accuracy: &Accuracy) -> String {
 
 fn figures(ui: &mut Ui, summary: &RunSummary) {
     let plan = &summary.plan;
-    let test = summary.test.as_ref().map(|test| test.accuracy());
+    let test = summary.test.as_ref().map(SplitEvaluation::accuracy);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(style::GAP * 3.0, style::GAP);
         if let Some(test) = &test {

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::path::PathBuf;
 
-use eframe::egui::{Button, Key, Modifiers, RichText, TextEdit, Ui};
+use eframe::egui::{Key, Modifiers, TextEdit, Ui};
 
 use super::{card, curves};
 use crate::records::RunSummary;
@@ -211,8 +211,7 @@ fn interrupted_card(
 /// Draws both buttons in the caller's row and returns true when deletion was confirmed. Either
 /// button ends the confirmation, as does Escape.
 pub fn confirm_delete(ui: &mut Ui, delete: &str, confirming: &mut Option<PathBuf>) -> bool {
-    let text = RichText::new(delete).color(style::palette(ui).bad);
-    let confirmed = ui.add(Button::new(text)).clicked();
+    let confirmed = ui.add(style::danger_button(delete)).clicked();
     let escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
     if ui.button("Cancel").on_hover_text("Escape").clicked() || escaped || confirmed {
         *confirming = None;

@@ -1,0 +1,76 @@
+"""Owns the README's clip: a network trains while a hand draws digits, and reads them.
+
+    tests/window/run target/release/inkling clip.py assets/inkling.webp
+
+Needs ffmpeg, which nothing else here does. On a busy machine the clip stutters.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from driver import Program, wait
+
+path, target = sys.argv[1:3]
+SECONDS, FRAMES = 8, 15
+SIZE = [1280, 800]
+
+home = tempfile.mkdtemp(prefix="inkling-clip-")
+with open(os.path.join(home, "settings.json"), "w") as settings:
+    json.dump({"theme": "dark", "wizard_done": True, "window": {"position": [0, 0], "size": SIZE, "maximized": False}}, settings)
+
+# As a hand draws them: points of smooth curves, in shares of the canvas.
+SEVEN = [[(0.28, 0.24), (0.5, 0.22), (0.73, 0.23), (0.66, 0.38), (0.54, 0.58), (0.45, 0.82)]]
+THREE = [[(0.31, 0.22), (0.45, 0.14), (0.62, 0.17), (0.67, 0.29), (0.58, 0.41), (0.46, 0.46), (0.6, 0.5), (0.7, 0.62), (0.65, 0.76),
+          (0.5, 0.85), (0.35, 0.82), (0.28, 0.75)]]
+
+
+def smooth(points, parts=7):
+    """A Catmull-Rom spline through the points."""
+    ends = [points[0], *points, points[-1]]
+    for a, b, c, d in zip(ends, ends[1:], ends[2:], ends[3:]):
+        for part in range(parts):
+            t = part / parts
+            yield tuple(
+                0.5 * (2 * b[i] + (c[i] - a[i]) * t + (2 * a[i] - 5 * b[i] + 4 * c[i] - d[i]) * t**2 + (3 * b[i] - a[i] - 3 * c[i] + d[i]) * t**3)
+                for i in (0, 1))
+    yield points[-1]
+
+
+def draw(program, strokes):
+    x, y, width, height = program.find("Drawing canvas", role="canvas").box
+    for stroke in strokes:
+        points = [(x + px * width, y + py * height) for px, py in smooth(stroke)]
+        length = sum(math.dist(a, b) for a, b in zip(points, points[1:]))
+        program.drag(points, pause=1.2 * (length / width) / len(points))
+
+
+def record(program):
+    x, y = [int(part.split("=")[1]) for part in subprocess.run(
+        ["xdotool", "getwindowgeometry", "--shell", str(program.window)], capture_output=True, text=True, check=True).stdout.splitlines()[1:3]]
+    return subprocess.Popen(
+        ["ffmpeg", "-loglevel", "error", "-y", "-f", "x11grab", "-framerate", str(FRAMES), "-video_size", "x".join(map(str, SIZE)),
+         "-i", f"{os.environ['DISPLAY']}+{x},{y}", "-t", str(SECONDS), "-c:v", "libwebp_anim", "-lossless", "0", "-q:v", "60", "-loop", "0", target])
+
+
+with Program(path, home=home) as program:
+    program.wait_for_window()
+    program.find("Using", seconds=20)
+    program.click("Epochs", role="entry")
+    program.key("ctrl+a", "3")
+    program.click("Start", role="push button")
+    wait(lambda: any("at step" in node.text for node in program.nodes()), 120, "the first steps", program)
+    recording = record(program)
+    time.sleep(0.6)
+    draw(program, SEVEN)
+    time.sleep(1.2)
+    program.key("Delete")
+    draw(program, THREE)
+    recording.wait()
+    if recording.returncode:
+        sys.exit("ffmpeg could not record the window")
+print(f"ok: {target}, {os.path.getsize(target) // 1000} kB")
