@@ -222,7 +222,7 @@ fn a_data_set_is_checked_before_training() {
     // The images are no digits, which the labels do not say.
     let text = stdout(&sound);
     assert!(
-        text.contains("The starter model reads") && !text.contains("training images have"),
+        text.contains("The starter model classifies") && !text.contains("training images have"),
         "{text}"
     );
     // The test images are the training images.
