@@ -74,7 +74,7 @@ fn runs_are_listed_shown_named_and_deleted() {
     }
     prints(
         &run(home, &["runs", "rename", "latest", "Baseline"]),
-        "is called Baseline now",
+        " to Baseline.",
     );
     assert_eq!(path_of("base"), listed[0]["model_path"].as_str().unwrap());
 

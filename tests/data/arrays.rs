@@ -408,7 +408,7 @@ fn colors_and_other_sizes_become_small_and_gray_and_that_is_said() {
         panic!("{:?}", set.notes)
     };
     assert!(
-        note.starts_with("Images of 64x64 pixels in color were scaled to 28x28 in gray"),
+        note.starts_with("Images of 64x64 pixels in color were scaled to 28x28 grayscale"),
         "{note}"
     );
     let small = read("24, 28, 28, 3", &[90, 90, 90].repeat(PIXELS));

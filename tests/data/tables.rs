@@ -263,7 +263,7 @@ fn files_of_other_kinds_are_named_as_what_they_are() {
             b"5 153:3 154:18 155:18\n0 128:51\n",
             "LIBSVM",
         ),
-        ("mnist.pkl", b"\x80\x04\x95", "a pickle of Python"),
+        ("mnist.pkl", b"\x80\x04\x95", "a Python pickle"),
         ("digits.arrow", b"ARROW1\0\0", "an Arrow file"),
         ("one.png", b"\x89PNG\r\n\x1a\n", "a single image"),
         ("set.7z", b"7z\xBC\xAF\x27\x1C", "a 7z archive"),

@@ -128,10 +128,10 @@ fn pickles_that_break_off_or_are_turned_about_never_panic() {
     for cut in 0..whole.len() {
         refused_pickle(&whole[..cut]);
     }
-    // Every instruction there could be, at every place.
+    // Other instructions at every place; fuzzing tries them all.
     let path = folder.path().join("turned.pt");
     for place in 0..whole.len() {
-        for value in (0..=255).step_by(7) {
+        for value in (0..=255).step_by(29) {
             let mut turned = whole.clone();
             turned[place] = value;
             std::fs::write(&path, archive(&turned, &[0; 16], CompressionMethod::Stored)).unwrap();

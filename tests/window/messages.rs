@@ -108,7 +108,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ConfigProblem::OutOfRange { setting: Setting::BatchSize, given: "9000".to_owned() } =>
             "9000", "8192";
         ConfigProblem::MixedClasses { first: "MNIST".to_owned(), other: "Fashion-MNIST".to_owned() } =>
-            "MNIST and Fashion-MNIST", "mixed";
+            "MNIST and Fashion-MNIST", "combined";
         ConfigProblem::MemoryLimitTooLow { given: 1, needed: 187 } => "1 MiB", "187 MiB";
         ConfigProblem::BatchLargerThanSet { given: 512, images: 300 } => "512", "300";
         ConfigProblem::OutOfRange { setting: Setting::LearningRate, given: "NaN".to_owned() } => "NaN";

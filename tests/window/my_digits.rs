@@ -56,7 +56,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     window.get_by_label("Drawing of 1, recognized");
     let mine = &window.app().my_digits;
     assert_eq!(mine.correct(mine.drawings().iter()), Some(1));
-    window.click("Drawing of 2, read as 1");
+    window.click("Drawing of 2, recognized as 1");
     window.click("Delete");
     window.until(|app| app.my_digits.drawings().len() == 1);
     window.click("Undo delete");

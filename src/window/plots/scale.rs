@@ -100,10 +100,6 @@ impl XAxis {
 }
 
 /// The y axis: linear or logarithmic, and whether its ticks are percentages.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a property of the axis"
-)]
 #[derive(Clone, Copy, Debug)]
 pub struct YAxis {
     pub log: bool,
