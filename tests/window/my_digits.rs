@@ -61,7 +61,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     window.until(|app| app.my_digits.drawings().len() == 1);
     window.click("Undo delete");
     window.until(|app| app.my_digits.drawings().len() == 2);
-    window.get_by_label("The drawing of a 2 is back.");
+    window.get_by_label("The drawing of a 2 was restored.");
     // By keyboard as well.
     for (key, modifiers, left) in [
         (Key::Y, Modifiers::COMMAND, 1),
