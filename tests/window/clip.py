@@ -13,10 +13,10 @@ import sys
 import tempfile
 import time
 
-from driver import Program, wait
+from driver import Program, smooth, wait
 
 path, target = sys.argv[1:3]
-SECONDS, FRAMES = 8, 15
+SECONDS, FRAMES = 8, 12
 SIZE = [1280, 800]
 
 home = tempfile.mkdtemp(prefix="inkling-clip-")
@@ -29,18 +29,6 @@ THREE = [[(0.31, 0.22), (0.45, 0.14), (0.62, 0.17), (0.67, 0.29), (0.58, 0.41), 
           (0.5, 0.85), (0.35, 0.82), (0.28, 0.75)]]
 
 
-def smooth(points, parts=7):
-    """A Catmull-Rom spline through the points."""
-    ends = [points[0], *points, points[-1]]
-    for a, b, c, d in zip(ends, ends[1:], ends[2:], ends[3:]):
-        for part in range(parts):
-            t = part / parts
-            yield tuple(
-                0.5 * (2 * b[i] + (c[i] - a[i]) * t + (2 * a[i] - 5 * b[i] + 4 * c[i] - d[i]) * t**2 + (3 * b[i] - a[i] - 3 * c[i] + d[i]) * t**3)
-                for i in (0, 1))
-    yield points[-1]
-
-
 def draw(program, strokes):
     x, y, width, height = program.find("Drawing canvas", role="canvas").box
     for stroke in strokes:
@@ -50,11 +38,9 @@ def draw(program, strokes):
 
 
 def record(program):
-    x, y = [int(part.split("=")[1]) for part in subprocess.run(
-        ["xdotool", "getwindowgeometry", "--shell", str(program.window)], capture_output=True, text=True, check=True).stdout.splitlines()[1:3]]
     return subprocess.Popen(
-        ["ffmpeg", "-loglevel", "error", "-y", "-f", "x11grab", "-framerate", str(FRAMES), "-video_size", "x".join(map(str, SIZE)),
-         "-i", f"{os.environ['DISPLAY']}+{x},{y}", "-t", str(SECONDS), "-c:v", "libwebp_anim", "-lossless", "0", "-q:v", "60", "-loop", "0", target])
+        ["ffmpeg", "-loglevel", "error", "-y", "-f", "x11grab", "-framerate", str(FRAMES), "-window_id", str(program.window),
+         "-i", os.environ["DISPLAY"], "-t", str(SECONDS), "-c:v", "libwebp_anim", "-lossless", "0", "-q:v", "50", "-loop", "0", target])
 
 
 with Program(path, home=home) as program:

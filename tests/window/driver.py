@@ -154,6 +154,18 @@ def xdotool(*arguments):
     subprocess.run(["xdotool", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
+def smooth(points, parts=7):
+    """The points of a Catmull-Rom spline through these, as a hand draws them."""
+    ends = [points[0], *points, points[-1]]
+    for a, b, c, d in zip(ends, ends[1:], ends[2:], ends[3:]):
+        for part in range(parts):
+            t = part / parts
+            yield tuple(
+                0.5 * (2 * b[i] + (c[i] - a[i]) * t + (2 * a[i] - 5 * b[i] + 4 * c[i] - d[i]) * t**2 + (3 * b[i] - a[i] - 3 * c[i] + d[i]) * t**3)
+                for i in (0, 1))
+    yield points[-1]
+
+
 def wait(look, seconds, what, program=None):
     """Looks until there is something to see."""
     deadline = time.monotonic() + seconds

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from driver import Program, wait
+from driver import Program, smooth, wait
 
 path, folder = sys.argv[1:3]
 theme = sys.argv[3] if len(sys.argv) > 3 else "light"
@@ -37,10 +37,7 @@ def picture(program, name):
 def draw(program, strokes):
     x, y, width, height = program.find("Drawing canvas", role="canvas").box
     for stroke in strokes:
-        points = []
-        for (ax, ay), (bx, by) in zip(stroke, stroke[1:]):
-            points += [(ax + (bx - ax) * i / 8, ay + (by - ay) * i / 8) for i in range(8)]
-        program.drag([(x + px * width, y + py * height) for px, py in points + [stroke[-1]]])
+        program.drag([(x + px * width, y + py * height) for px, py in smooth(stroke)])
     wait(lambda: any(node.name.endswith("sure") for node in program.nodes()), 10, "a verdict", program)
 
 
