@@ -23,6 +23,7 @@ use flate2::{Compression, write::GzEncoder};
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=assets/fonts");
     println!("cargo::rerun-if-changed=Cargo.lock");
     println!("cargo::rustc-check-cfg=cfg(cuda_capability_80)");
     let folder = PathBuf::from(std::env::var("OUT_DIR")?);

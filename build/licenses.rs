@@ -43,7 +43,7 @@ struct Package {
     texts: Vec<String>,
 }
 
-/// The fonts of the window, which are no packages.
+/// The fonts of the window, which are not packages.
 fn fonts() -> impl Iterator<Item = Package> {
     let fonts = [
         ("Inter 4.1", "OFL-1.1", "https://rsms.me/inter"),

@@ -63,7 +63,7 @@ impl Machines {
         self.kind() == ExecutorKind::Slurm
     }
 
-    /// How many train at once if none is given: as many as there are places; `None` on this
+    /// How many train in parallel if none is given: as many as there are places; `None` on this
     /// machine.
     pub fn usual_parallel(&self) -> Option<u32> {
         match self.kind() {

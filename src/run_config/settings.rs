@@ -329,7 +329,7 @@ const INTRODUCTION: &str = "# Settings of a run
 
 Each setting has one name. It is an option of `inkling train`, `find-lr`, `find-batch-size` and `profile` (`--batch-size 64`), \
 and the key of a run's `config` in JSON (`batch_size`; the network is `model` there). A sweep varies it under that name \
-(`--set batch-size=32,64`), and the window shows it. The defaults are those of the preset `balanced`. [Training](training.md) has the other presets and more about some settings, \
+(`--set batch-size=32,64`), and the window shows it. The defaults come from the preset `balanced`. [Training](training.md) has the other presets and more about some settings, \
 and [Networks](networks.md) describes the architectures.
 
 This page is made from the table in `src/run_config/settings.rs`, by `INKLING_WRITE_DOCS=1 cargo test settings_page`.

@@ -18,7 +18,7 @@ use crate::runs::Checkpoints;
 /// More trials at once than this are not the default: each holds the data in memory.
 const MAX_PARALLEL: u32 = 4;
 
-/// The trials that train at once on this machine if none is given: one per thread, at most 4. A
+/// The trials that train in parallel on this machine if none is given: one per thread, at most 4. A
 /// GPU is shared badly, because each has a driver of its own.
 pub fn usual_parallel(config: &RunConfig) -> u32 {
     if config.device == DeviceChoice::Cuda {

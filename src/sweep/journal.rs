@@ -48,8 +48,8 @@ impl Sweep {
         &self.definition
     }
 
-    /// Changes how long it goes on and how many trials train at once: everything else is as it was
-    /// begun.
+    /// Changes how long the sweep continues and how many trials train in parallel; everything else
+    /// stays as it was when the sweep began.
     pub fn extend(
         &mut self,
         trials: Option<u32>,

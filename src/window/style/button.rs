@@ -50,15 +50,16 @@ pub fn danger_button(text: impl Into<WidgetText>) -> Button<'static> {
         .min_size(vec2(76.0, BUTTON_HEIGHT))
 }
 
-/// A tool that is an icon. Whoever adds it gives it an accessible name and a tooltip.
+/// A tool with an icon instead of a text. Whoever adds it gives it an accessible name and a
+/// tooltip.
 pub fn icon_button(icon: Icon) -> Button<'static> {
     Button::new(icon.text(ICON))
         .with_class(QUIET)
         .min_size(vec2(ICON_BUTTON, ICON_BUTTON))
 }
 
-/// The content of a button with an icon before its text. Whoever adds it gives it the text as its
-/// accessible name.
+/// A quiet button with an icon before its text. Whoever adds it gives it the text as its accessible
+/// name.
 pub fn labeled(icon: Icon, text: &str) -> Button<'static> {
     Button::new((icon.text(ICON - 1.0), text.to_owned())).with_class(QUIET)
 }

@@ -8,7 +8,7 @@ use eframe::egui::{Context, FontData, FontDefinitions, FontFamily, FontTweak, Ri
 const INTER: &[u8] = include_bytes!("../../../assets/fonts/Inter.ttf");
 const PHOSPHOR: &[u8] = include_bytes!("../../../assets/fonts/Phosphor.ttf");
 
-/// The names of the fonts, which are those of their families as well.
+/// Names of the fonts and of their families.
 const MEDIUM: &str = "Inter Medium";
 const SEMIBOLD: &str = "Inter SemiBold";
 const ICONS: &str = "Phosphor";

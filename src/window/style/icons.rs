@@ -1,5 +1,5 @@
-//! Icons, of Phosphor (<https://phosphoricons.com>). `assets/fonts/subset.py` puts those into the
-//! program that are named here.
+//! Icons from Phosphor (<https://phosphoricons.com>). The font contains those that are named here:
+//! `assets/fonts/subset.py` selects them.
 
 use eframe::egui::{
     Align2, Color32, FontId, Painter, Pos2, Rect, Response, RichText, Sense, Shape, Stroke,
@@ -111,20 +111,6 @@ pub fn icon(ui: &mut Ui, icon: Icon) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
     icon.paint(ui.painter(), rect, icon.color(palette(ui)));
     response
-}
-
-/// Paints a tick into `rect`.
-pub fn tick(painter: &Painter, rect: Rect, color: Color32) {
-    let at = |x: f32, y: f32| {
-        pos2(
-            rect.left() + x * rect.width(),
-            rect.top() + y * rect.height(),
-        )
-    };
-    painter.line(
-        vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)],
-        Stroke::new(2.0, color),
-    );
 }
 
 /// Paints Inkling's logo, a drop of ink with its tip up.

@@ -48,7 +48,7 @@ pub struct Motion {
     pub celebration: f32,
 }
 
-/// The colors of one theme; `assets/style.toml` says what each is for.
+/// The colors of one theme; comments in `assets/style.toml` explain each of them.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Palette {

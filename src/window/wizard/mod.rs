@@ -10,6 +10,7 @@ use eframe::egui::{
 
 use crate::window::draw::view::DrawView;
 use crate::window::style::SemiBold as _;
+use crate::window::style::icons::Icon;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
@@ -224,7 +225,7 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 30.0), Sense::hover());
         let place = Rect::from_center_size(rect.center(), vec2(18.0, 18.0));
         if index < here {
-            icons::tick(ui.painter(), place.shrink(2.0), palette.good);
+            Icon::Done.paint(ui.painter(), place, palette.good);
         } else {
             let color = if index == here {
                 palette.accent
