@@ -41,8 +41,8 @@ class Inkling:
 
     def start(self, *arguments):
         environment = {**os.environ, "INKLING_HOME": str(self.home)}
-        # To a file: nobody reads while the other side is killed.
-        output = open(self.home / "output", "w+")
+        # To a file, because nobody reads while the other side is killed; each to one of its own, because several run at the same time.
+        output = tempfile.NamedTemporaryFile("w+", dir=self.home, prefix="output-")
         # A process group of its own, as a shell makes one for each command.
         process = subprocess.Popen([self.program, *arguments], env=environment, stdout=output, stderr=subprocess.STDOUT, text=True, process_group=0)
         process.output = output
