@@ -40,7 +40,10 @@ impl App {
                 self.machine.benchmark.presets_wanted = true;
                 self.machine.time_presets(&mut self.ctx);
             }
-            Action::Sweep(action) => self.apply_to_sweep(action),
+            Action::Sweep(action) => {
+                let others = (&mut self.train, &self.my_digits);
+                self.sweeps.update(&mut self.ctx, others, action);
+            }
             Action::TypePath(text) => self.shell.type_path(text),
             Action::ConfirmPath => self.shell.confirm_path(&self.ctx),
             Action::ClosePathQuestion => self.shell.path_question = None,
@@ -78,10 +81,17 @@ impl App {
             Action::ShowMonitor(shown) => self.ctx.settings.monitor = shown,
             Action::ChangeSettings(settings) => self.ctx.settings = *settings,
             Action::Dismiss(id) => self.ctx.notices.retain(|notice| notice.id != id),
-            Action::Train(action) => self.update_train(action),
-            Action::Draw(action) => self.update_draw(action),
-            Action::MyDigits(action) => self.update_my_digits(action),
-            Action::Models(action) => self.update_models(action),
+            Action::Train(action) => {
+                let others = (&self.my_digits, &self.models);
+                self.train.update(&mut self.ctx, others, action);
+            }
+            Action::Draw(action) => {
+                self.draw.update(&mut self.ctx, &mut self.my_digits, action);
+            }
+            Action::MyDigits(action) => {
+                self.my_digits.update(&mut self.ctx, &mut self.draw, action);
+            }
+            Action::Models(action) => self.models.update(&mut self.ctx, action),
         }
     }
 

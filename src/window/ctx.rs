@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
+use crate::ink::Image;
 use crate::problem::{Message, Problem};
 use crate::protocol::{Command, EngineError, Job};
 use crate::records::{JobId, ModelInfo, ModelRef};
@@ -69,7 +70,7 @@ pub struct Ctx {
     pub collection: Option<Collection>,
     /// What features want of the engine and of each other; carried out when the action or event in
     /// hand is.
-    pub(in crate::window) requests: VecDeque<Request>,
+    pub requests: VecDeque<Request>,
     /// What the thread of the sweep in progress is asked for; `None` without a sweep.
     pub(in crate::window) sweep: Option<Arc<SweepRequests>>,
     pub settings: Settings,
@@ -108,6 +109,12 @@ pub enum Request {
     Start(Box<RunView>),
     /// A run begins: the drawing is classified anew from its first steps on.
     RunBegins,
+    /// Show the results of the run in this folder.
+    ShowResults(PathBuf),
+    /// The person chose the device that recognizes drawings, or what may be used has changed.
+    UpdateInferenceDevice,
+    /// Put this image on the clipboard.
+    CopyImage(Box<Image>),
     /// Time the presets as soon as nothing else is measured, if that is still wanted.
     TimePresets,
     /// Have the engine live there.
@@ -118,6 +125,33 @@ pub enum Request {
 }
 
 impl Ctx {
+    /// The state at launch, with an engine that starts.
+    pub fn new(settings: Settings, deps: AppDeps) -> Self {
+        Self {
+            screen: Screen::Train,
+            wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
+            collection: None,
+            requests: VecDeque::new(),
+            sweep: None,
+            autosave: Autosave::new(settings.clone()),
+            config: settings.config.clone(),
+            hardware: None,
+            checks: Checks::default(),
+            other_machine: None,
+            discovery_started: false,
+            model_in_use: None,
+            starter_model: None,
+            jobs: Jobs::default(),
+            notices: Vec::new(),
+            focused: true,
+            engine: EngineLink::start(&deps, &settings),
+            background: BackgroundTasks::new(Arc::clone(&deps.wake)),
+            settings,
+            deps,
+            last_id: 0,
+        }
+    }
+
     /// True while a run is in progress.
     pub fn is_training(&self) -> bool {
         self.jobs.doing(Activity::Run).is_some()

@@ -1,20 +1,12 @@
 //! The application's state: creating it, queries of the window, and closing.
 
 use crate::settings::Settings;
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::WizardStep;
-use super::action::Screen;
-use super::autosave::Autosave;
-use super::background::BackgroundTasks;
 use super::ctx::{AppDeps, Ctx};
 use super::desktop::{DesktopState, PathQuestion};
 use super::draw::Draw;
-use super::engine_link::EngineLink;
-use super::hardware::{Checks, Machine};
-use super::jobs::Jobs;
+use super::hardware::Machine;
 use super::models::Models;
 use super::my_digits::MyDigitsView;
 use super::notice::Severity;
@@ -50,32 +42,9 @@ impl App {
     ///
     /// `set_aside` is the new name of a settings file that could not be read.
     pub fn new(settings: Settings, set_aside: Option<PathBuf>, deps: AppDeps) -> Self {
-        let engine = EngineLink::start(&deps, &settings);
         let draw = Draw::new(settings.pen);
         let mut app = Self {
-            ctx: Ctx {
-                checks: Checks::default(),
-                other_machine: None,
-                discovery_started: false,
-                screen: Screen::Train,
-                wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
-                collection: None,
-                requests: VecDeque::new(),
-                sweep: None,
-                autosave: Autosave::new(settings.clone()),
-                config: settings.config.clone(),
-                settings,
-                hardware: None,
-                model_in_use: None,
-                starter_model: None,
-                jobs: Jobs::default(),
-                notices: Vec::new(),
-                focused: true,
-                engine,
-                background: BackgroundTasks::new(Arc::clone(&deps.wake)),
-                deps,
-                last_id: 0,
-            },
+            ctx: Ctx::new(settings, deps),
             shell: Shell::default(),
             train: Train::default(),
             draw,

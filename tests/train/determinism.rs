@@ -13,8 +13,8 @@ use inkling::train::TrainedModel;
 use super::watcher::{Watcher, config};
 use crate::synthetic::{resume, square_set, train};
 
-/// Runs that are tried, unless the environment asks for more.
-const CASES: u64 = 12;
+/// Runs that are tried, unless the environment asks for more, as `.ci/run` does.
+const CASES: u64 = 5;
 
 /// More than the times a run is asked after its last step. What it does there begins anew each
 /// time, so it must be left alone at some time.
@@ -206,7 +206,7 @@ fn a_run_repeated_watched_closely_or_interrupted_anywhere_computes_the_same() {
 fn and_so_does_one_whose_batches_grow() {
     // Every epoch ends with a batch that is smaller, also when batches have grown.
     let data = square_set(700, 20);
-    for number in 0..3 {
+    for number in 0..cases().div_ceil(10) {
         let of = RunConfig {
             growing_batches: true,
             batch_size: 4,

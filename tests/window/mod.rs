@@ -1,6 +1,7 @@
 //! The window by features, as data and through what it tells assistive technology; on a real
 //! screen, `run` beside this.
 
+mod alone;
 mod classes;
 mod draw;
 mod hardware;

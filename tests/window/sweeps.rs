@@ -30,7 +30,10 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         window.keys(Modifiers::COMMAND, Key::Num6);
         window.get_by_label("Learning rate: from");
         let app = window.app();
-        let (definition, problems) = app.sweep_definition().unwrap();
+        let (definition, problems) = app
+            .sweeps
+            .definition(&app.ctx, &app.train, &app.my_digits)
+            .unwrap();
         assert_eq!(problems, []);
         assert_eq!(&definition.base, &app.ctx.config);
         assert_eq!(definition.trials, Some(30));
@@ -242,7 +245,8 @@ fn what_is_wrong_is_said_beside_its_field() {
         form.trials = "many".to_owned();
     });
     let fields: Vec<SweepField> = app
-        .sweep_definition()
+        .sweeps
+        .definition(&app.ctx, &app.train, &app.my_digits)
         .unwrap()
         .1
         .iter()
@@ -270,7 +274,8 @@ fn what_is_wrong_is_said_beside_its_field() {
             _ => form.parallel = wrong.to_owned(),
         });
         let fields: Vec<SweepField> = app
-            .sweep_definition()
+            .sweeps
+            .definition(&app.ctx, &app.train, &app.my_digits)
             .unwrap()
             .1
             .iter()
@@ -280,7 +285,11 @@ fn what_is_wrong_is_said_beside_its_field() {
         change(&mut app, |form| *form = before);
     }
     change(&mut app, |form| form.sampler = SamplerKind::Grid);
-    let problems = app.sweep_definition().unwrap().1;
+    let problems = app
+        .sweeps
+        .definition(&app.ctx, &app.train, &app.my_digits)
+        .unwrap()
+        .1;
     assert!(
         problems
             .iter()

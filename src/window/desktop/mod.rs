@@ -14,7 +14,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use crate::ink::Image;
 use crate::problem::{Message, Problem};
-use crate::window::{App, Ctx, Draw, Phase, RunView, Severity, Shell};
+use crate::window::{Ctx, Phase, RunView, Severity, Shell};
 
 pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
 
@@ -55,17 +55,6 @@ pub struct DesktopState {
     was_training: bool,
     /// What the window is to do next.
     wants: Option<WindowRequest>,
-}
-
-impl App {
-    /// Puts the image that the model took as input on the clipboard, and says so.
-    pub fn copy_image(&mut self) {
-        if let Some(image) = self.draw.input_image(&self.ctx) {
-            self.shell.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
-            self.ctx
-                .show_notice(Severity::Info, Message::image_copied());
-        }
-    }
 }
 
 impl Shell {
@@ -120,6 +109,12 @@ impl Shell {
         ctx.show_notice(Severity::Info, Message::diagnostics_copied());
     }
 
+    /// Puts an image on the clipboard, and says so.
+    pub fn copy_image(&mut self, ctx: &mut Ctx, image: Box<Image>) {
+        self.desktop_state.wants = Some(WindowRequest::CopyImage(image));
+        ctx.show_notice(Severity::Info, Message::image_copied());
+    }
+
     /// Where the system cannot be asked to stay awake, nothing is said.
     fn stay_awake(&mut self, ctx: &mut Ctx) {
         let (until, over) = channel();
@@ -136,25 +131,6 @@ impl Shell {
 
     pub fn on_awake(&mut self, awake: bool) {
         self.desktop_state.awake = awake;
-    }
-}
-
-impl Draw {
-    /// Asks where to save it.
-    pub fn save_image(&mut self, ctx: &mut Ctx) {
-        if let Some(image) = self.input_image(ctx) {
-            ctx.ask_for_new_file(
-                "Save the model's input",
-                "digit-28x28.png",
-                Purpose::Save(image.to_png()),
-            );
-        }
-    }
-
-    /// The image that the model took as input, unless nothing is drawn.
-    fn input_image(&self, ctx: &Ctx) -> Option<Image> {
-        self.prediction_shown(ctx)
-            .map(|prediction| prediction.image.clone())
     }
 }
 

@@ -21,7 +21,7 @@ pub struct InferenceDevice {
     sent: Option<(InferenceChoice, Vec<DeviceChoice>)>,
     report: Option<DeviceComparison>,
     /// True once a process that used a driver's device has crashed.
-    gave_up: bool,
+    pub(super) gave_up: bool,
 }
 
 impl App {
@@ -73,12 +73,6 @@ impl App {
                 Err(problem) => Some(problem.message.what.clone()),
             },
         }
-    }
-
-    pub(in crate::window) fn choose_inference_device(&mut self, choice: InferenceChoice) {
-        self.ctx.settings.inference_device = choice;
-        self.draw.inference.gave_up = false;
-        self.update_inference_device();
     }
 
     /// Moves the engine to where it can use the wanted device, as soon as it is idle, and sends it

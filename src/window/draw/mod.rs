@@ -91,7 +91,7 @@ impl Ctx {
 
 impl Draw {
     /// Empty canvases, with a pen of this diameter.
-    pub(in crate::window) fn new(pen: f32) -> Self {
+    pub fn new(pen: f32) -> Self {
         let (mut one, mut several) = (Drawing::default(), Drawing::wide());
         (one.pen, several.pen) = (pen, pen);
         Self {

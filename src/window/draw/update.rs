@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::ink::{IMAGE_ENDINGS, Step};
+use crate::ink::{IMAGE_ENDINGS, Image, Step};
 use crate::records::ModelRef;
 use crate::run_config::InferenceChoice;
 use crate::window::desktop::Purpose;
-use crate::window::draw::{Canvas, Tool};
-use crate::window::{App, Screen};
+use crate::window::draw::{Canvas, Draw, Tool};
+use crate::window::{Ctx, MyDigitsView, Request, Screen};
 
 /// How ink files end that can be opened in Draw, besides images.
 const INK_ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "gz", "ink"];
@@ -73,10 +73,9 @@ pub enum DrawAction {
     SaveDrawing,
 }
 
-impl App {
-    pub(in crate::window) fn update_draw(&mut self, action: DrawAction) {
-        let (draw, ctx) = (&mut self.draw, &mut self.ctx);
-        match (action, draw.canvas(ctx)) {
+impl Draw {
+    pub fn update(&mut self, ctx: &mut Ctx, mine: &mut MyDigitsView, action: DrawAction) {
+        match (action, self.canvas(ctx)) {
             // There is nothing to draw on.
             (
                 DrawAction::PenDown(_)
@@ -87,72 +86,84 @@ impl App {
             ) => {}
             (DrawAction::PenDown(point), canvas) => {
                 if canvas == Canvas::One {
-                    self.my_digits.just_kept = None;
+                    mine.just_kept = None;
                 }
-                draw.forget_closed_images();
-                draw.drawing_shown_mut(ctx).begin(point);
-                draw.drawing_changed(ctx);
+                self.forget_closed_images();
+                self.drawing_shown_mut(ctx).begin(point);
+                self.drawing_changed(ctx);
             }
             (DrawAction::EraserDown(point), _) => {
-                draw.forget_closed_images();
-                if draw.drawing_shown_mut(ctx).begin_erasing(point) {
-                    draw.drawing_changed(ctx);
+                self.forget_closed_images();
+                if self.drawing_shown_mut(ctx).begin_erasing(point) {
+                    self.drawing_changed(ctx);
                 }
             }
             (DrawAction::PenMove(point), _) => {
-                if draw.drawing_shown_mut(ctx).extend(point) {
-                    draw.drawing_changed(ctx);
+                if self.drawing_shown_mut(ctx).extend(point) {
+                    self.drawing_changed(ctx);
                 }
             }
-            (DrawAction::PenScale(scale), _) => draw.drawing_shown_mut(ctx).scale = scale,
-            (DrawAction::PenPressure(pressure), _) => draw.drawing_shown_mut(ctx).press(pressure),
+            (DrawAction::PenScale(scale), _) => self.drawing_shown_mut(ctx).scale = scale,
+            (DrawAction::PenPressure(pressure), _) => self.drawing_shown_mut(ctx).press(pressure),
             (DrawAction::PenUp, _) => {
-                draw.drawing_shown_mut(ctx).end();
-                draw.put_eraser_away_if_empty(ctx);
+                self.drawing_shown_mut(ctx).end();
+                self.put_eraser_away_if_empty(ctx);
             }
             (DrawAction::ChooseTool(tool), _) => {
-                draw.drawing_shown_mut(ctx).end();
-                draw.tool = tool;
-                draw.put_eraser_away_if_empty(ctx);
+                self.drawing_shown_mut(ctx).end();
+                self.tool = tool;
+                self.put_eraser_away_if_empty(ctx);
             }
             (DrawAction::Undo, canvas) => {
-                if draw.undo_image(ctx) {
+                if self.undo_image(ctx) {
                     return;
                 }
                 if canvas == Canvas::One {
-                    self.undo_just_kept();
+                    mine.undo_just_kept(ctx, self);
                 }
-                self.draw.drawing_shown_mut(&self.ctx).undo();
-                self.draw.drawing_changed(&mut self.ctx);
+                self.drawing_shown_mut(ctx).undo();
+                self.drawing_changed(ctx);
             }
             (DrawAction::Redo, _) => {
-                if !draw.redo_image(ctx) {
-                    draw.drawing_shown_mut(ctx).redo();
-                    draw.drawing_changed(ctx);
+                if !self.redo_image(ctx) {
+                    self.drawing_shown_mut(ctx).redo();
+                    self.drawing_changed(ctx);
                 }
             }
-            (DrawAction::ClearDrawing, Canvas::One) => draw.clear_drawing(ctx),
+            (DrawAction::ClearDrawing, Canvas::One) => self.clear_drawing(ctx),
             (DrawAction::ClearDrawing, Canvas::Several) => {
-                draw.several.clear();
-                draw.drawing_changed(ctx);
+                self.several.clear();
+                self.drawing_changed(ctx);
             }
-            (DrawAction::ClearDrawing, Canvas::Image) => draw.clear_images(ctx),
+            (DrawAction::ClearDrawing, Canvas::Image) => self.clear_images(ctx),
             (DrawAction::RestoreDrawing(index), _) => {
-                if let Some((ink, _)) = draw.recent.remove(index) {
-                    draw.put_digit(ctx, &ink);
+                if let Some((ink, _)) = self.recent.remove(index) {
+                    self.put_digit(ctx, &ink);
                 }
             }
             (DrawAction::SetPen(pen), _) => {
-                (draw.one.pen, draw.several.pen) = (pen, pen);
-                draw.drawing_changed(ctx);
+                (self.one.pen, self.several.pen) = (pen, pen);
+                self.drawing_changed(ctx);
             }
-            (DrawAction::ChooseCanvas { several }, _) => draw.choose_canvas(ctx, several),
-            (DrawAction::ChooseDigit(index), _) => draw.choose_digit(ctx, index),
+            (DrawAction::ChooseCanvas { several }, _) => self.choose_canvas(ctx, several),
+            (DrawAction::ChooseDigit(index), _) => self.choose_digit(ctx, index),
             (DrawAction::ShowSteps(shown), _) => ctx.settings.steps_shown = shown,
-            (DrawAction::SwitchStep { step, on }, _) => draw.switch_step(ctx, step, on),
-            (DrawAction::RestoreSteps, _) => draw.restore_steps(ctx),
-            (DrawAction::CopyImage, _) => self.copy_image(),
-            (DrawAction::SaveImage, _) => draw.save_image(ctx),
+            (DrawAction::SwitchStep { step, on }, _) => self.switch_step(ctx, step, on),
+            (DrawAction::RestoreSteps, _) => self.restore_steps(ctx),
+            (DrawAction::CopyImage, _) => {
+                if let Some(image) = self.input_image(ctx) {
+                    ctx.request(Request::CopyImage(Box::new(image)));
+                }
+            }
+            (DrawAction::SaveImage, _) => {
+                if let Some(image) = self.input_image(ctx) {
+                    ctx.ask_for_new_file(
+                        "Save the model's input",
+                        "digit-28x28.png",
+                        Purpose::Save(image.to_png()),
+                    );
+                }
+            }
             (DrawAction::OpenInDraw, _) => {
                 let endings = [&IMAGE_ENDINGS[..], &INK_ENDINGS].concat();
                 ctx.ask_for_file(
@@ -168,9 +179,13 @@ impl App {
                 ctx.use_model(model);
                 ctx.show(Screen::Draw);
             }
-            (DrawAction::ChooseInferenceDevice(choice), _) => self.choose_inference_device(choice),
+            (DrawAction::ChooseInferenceDevice(choice), _) => {
+                ctx.settings.inference_device = choice;
+                self.inference.gave_up = false;
+                ctx.request(Request::UpdateInferenceDevice);
+            }
             (DrawAction::SaveDrawing, _) => {
-                if let Some(text) = draw.drawing_shown(ctx).json() {
+                if let Some(text) = self.drawing_shown(ctx).json() {
                     ctx.ask_for_new_file(
                         "Save the drawing",
                         "drawing.ink.json",
@@ -179,5 +194,11 @@ impl App {
                 }
             }
         }
+    }
+
+    /// The image that the model took as input, unless nothing is drawn.
+    fn input_image(&self, ctx: &Ctx) -> Option<Image> {
+        self.prediction_shown(ctx)
+            .map(|prediction| prediction.image.clone())
     }
 }

@@ -12,7 +12,7 @@ use crate::problem::{Message, Problem};
 use crate::records::BundleId;
 use crate::records::benchmark::Effort;
 use crate::run_config::DeviceChoice;
-use crate::window::{Ctx, Machine, Purpose, Request, Screen};
+use crate::window::{ComparisonKind, Ctx, Machine, Purpose, Request, Screen};
 
 /// Hosts that are remembered, the last one used first.
 const REMEMBERED: usize = 8;
@@ -50,6 +50,8 @@ pub enum ReachState {
 pub enum MachineAction {
     CheckDevice(DeviceChoice),
     Benchmark(Effort),
+    /// Compare batch sizes or devices with the settings of the next run.
+    Compare(ComparisonKind),
     /// Choose the folder of NVIDIA's libraries in a dialog.
     ChooseCudaFolder,
     /// Search this folder for NVIDIA's libraries first, or only the standard locations.
@@ -125,6 +127,7 @@ impl Machine {
             MachineAction::CopyDiagnostics => {}
             MachineAction::CheckDevice(device) => ctx.check_device(device),
             MachineAction::Benchmark(effort) => ctx.benchmark(effort),
+            MachineAction::Compare(what) => self.compare(ctx, what),
             MachineAction::ChooseCudaFolder => ctx.ask_for_folder(
                 "Choose the folder with NVIDIA's libraries",
                 Purpose::CudaFolder,

@@ -8,7 +8,7 @@ use crate::problem::Message;
 use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef, RunSummary};
 use crate::run_config::DataSpec;
 use crate::runs::{Reproduction, RunEntry, reproduced_config};
-use crate::window::{App, Ctx, Request, RunView, Screen, Severity};
+use crate::window::{Ctx, Request, RunView, Screen, Severity};
 
 mod changes;
 mod comparison;
@@ -119,44 +119,44 @@ pub enum ModelsAction {
     RunSelected,
 }
 
-impl App {
-    pub fn update_models(&mut self, action: ModelsAction) {
+impl Models {
+    pub fn update(&mut self, ctx: &mut Ctx, action: ModelsAction) {
         match action {
-            ModelsAction::RefreshRuns => self.ctx.list_runs(),
-            ModelsAction::DeleteRun(folder) => self.models.delete_run(&mut self.ctx, folder),
-            ModelsAction::RestoreRun(folder) => self.models.restore_run(&mut self.ctx, folder),
+            ModelsAction::RefreshRuns => ctx.list_runs(),
+            ModelsAction::DeleteRun(folder) => self.delete_run(ctx, folder),
+            ModelsAction::RestoreRun(folder) => self.restore_run(ctx, folder),
             ModelsAction::Annotate(folder, annotation) => {
-                self.models.annotate(&mut self.ctx, folder, &annotation);
+                self.annotate(ctx, folder, &annotation);
             }
-            ModelsAction::ShowResults(folder) => self.show_results(&folder),
-            ModelsAction::Evaluate { model, data } => self.ctx.evaluate(model, data),
+            ModelsAction::ShowResults(folder) => ctx.request(Request::ShowResults(folder)),
+            ModelsAction::Evaluate { model, data } => ctx.evaluate(model, data),
             ModelsAction::OpenComparison(folder) => {
-                self.models.open_comparison(&mut self.ctx, folder);
+                self.open_comparison(ctx, folder);
             }
             ModelsAction::ChooseCompared { folder, chosen } => {
-                self.models.choose_compared(&mut self.ctx, &folder, chosen);
+                self.choose_compared(ctx, &folder, chosen);
             }
-            ModelsAction::ChooseBaseline(folder) => self.models.choose_baseline(folder),
-            ModelsAction::ChooseComparisonData(data) => self.models.choose_comparison_data(data),
-            ModelsAction::CompareModels => self.models.compare_models(&mut self.ctx),
-            ModelsAction::CloseComparison => self.models.close_comparison(&mut self.ctx),
+            ModelsAction::ChooseBaseline(folder) => self.choose_baseline(folder),
+            ModelsAction::ChooseComparisonData(data) => self.choose_comparison_data(data),
+            ModelsAction::CompareModels => self.compare_models(ctx),
+            ModelsAction::CloseComparison => self.close_comparison(ctx),
             ModelsAction::ShowModel(folder) => {
-                self.models.close_comparison(&mut self.ctx);
-                self.models.run_to_select = Some(folder);
-                self.ctx.show(Screen::Models);
+                self.close_comparison(ctx);
+                self.run_to_select = Some(folder);
+                ctx.show(Screen::Models);
             }
-            ModelsAction::OpenExport(model) => self.models.open_export(&mut self.ctx, model),
-            ModelsAction::ChangeExport(spec) => self.models.change_export(&mut self.ctx, spec),
-            ModelsAction::SaveExport => self.models.choose_export_file(&mut self.ctx),
+            ModelsAction::OpenExport(model) => self.open_export(ctx, model),
+            ModelsAction::ChangeExport(spec) => self.change_export(ctx, spec),
+            ModelsAction::SaveExport => self.choose_export_file(ctx),
             ModelsAction::ReplaceExported(replace) => {
-                self.models.replace_exported(&mut self.ctx, replace);
+                self.replace_exported(ctx, replace);
             }
-            ModelsAction::CloseExport => self.models.close_export(&mut self.ctx),
-            ModelsAction::ChooseImport => self.ctx.choose_import_file(),
-            ModelsAction::ImportAs(spec) => self.models.import_as(&mut self.ctx, spec),
-            ModelsAction::CloseImportQuestion => self.models.import_question = None,
-            ModelsAction::Reproduce(folder) => self.models.reproduce(&mut self.ctx, &folder),
-            ModelsAction::RunSelected => self.models.run_to_select = None,
+            ModelsAction::CloseExport => self.close_export(ctx),
+            ModelsAction::ChooseImport => ctx.choose_import_file(),
+            ModelsAction::ImportAs(spec) => self.import_as(ctx, spec),
+            ModelsAction::CloseImportQuestion => self.import_question = None,
+            ModelsAction::Reproduce(folder) => self.reproduce(ctx, &folder),
+            ModelsAction::RunSelected => self.run_to_select = None,
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::{DIGITS, MyDigitsView};
 use crate::data::my_digits::KeptDrawing;
 use crate::window::draw::{Canvas, Draw};
-use crate::window::{App, Ctx, Screen};
+use crate::window::{Ctx, Screen};
 
 /// The guided collection, while it is in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,35 +79,35 @@ impl Ctx {
     }
 }
 
-impl App {
+impl MyDigitsView {
     /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked
     /// for or was named, and clears the canvas.
-    pub(super) fn keep(&mut self, digit: Option<u8>) {
-        let asked = self.ctx.collection.as_ref().map(Collection::digit);
+    pub(super) fn keep(&mut self, ctx: &mut Ctx, draw: &mut Draw, digit: Option<u8>) {
+        let asked = ctx.collection.as_ref().map(Collection::digit);
         let Some(digit) = asked
             .or(digit)
-            .or_else(|| self.draw.digit_to_keep(&self.ctx))
-            .filter(|_| self.draw.can_keep(&self.ctx))
+            .or_else(|| draw.digit_to_keep(ctx))
+            .filter(|_| draw.can_keep(ctx))
         else {
             return;
         };
-        let Some(kept) = KeptDrawing::new(&self.draw.one.ink(), digit) else {
+        let Some(kept) = KeptDrawing::new(&draw.one.ink(), digit) else {
             return;
         };
-        self.my_digits.change(&mut self.ctx, Vec::new(), vec![kept]);
-        self.draw.clear_drawing(&mut self.ctx);
-        self.my_digits.just_kept = Some(digit);
-        self.ctx.collected(true);
+        self.change(ctx, Vec::new(), vec![kept]);
+        draw.clear_drawing(ctx);
+        self.just_kept = Some(digit);
+        ctx.collected(true);
     }
 
     /// Takes it back that the last drawing was kept, and puts it on the canvas again; false if
     /// something else came after it.
-    pub(in crate::window) fn undo_just_kept(&mut self) -> bool {
-        let is_last = self.just_kept().is_some() && !self.my_digits.undo.is_empty();
+    pub(in crate::window) fn undo_just_kept(&mut self, ctx: &mut Ctx, draw: &Draw) -> bool {
+        let is_last = self.just_kept(draw).is_some() && !self.undo.is_empty();
         if is_last {
-            self.my_digits.just_kept = None;
-            self.my_digits.undo_kept(&mut self.ctx);
-            if let Some(collection) = &mut self.ctx.collection {
+            self.just_kept = None;
+            self.undo_kept(ctx);
+            if let Some(collection) = &mut ctx.collection {
                 collection.go_back();
             }
         }
@@ -115,10 +115,8 @@ impl App {
     }
 
     /// The digit that the last drawing was kept with, while that can be taken back from Draw.
-    pub fn just_kept(&self) -> Option<u8> {
-        self.my_digits
-            .just_kept
-            .filter(|_| self.draw.one.strokes().is_empty())
+    pub fn just_kept(&self, draw: &Draw) -> Option<u8> {
+        self.just_kept.filter(|_| draw.one.strokes().is_empty())
     }
 }
 

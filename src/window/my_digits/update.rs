@@ -9,8 +9,9 @@ use crate::problem::{Message, Problem};
 use crate::progress::Unwatched;
 use crate::run_config::SetFormat;
 use crate::window::desktop::Purpose;
+use crate::window::draw::Draw;
 use crate::window::notice::Severity;
-use crate::window::{App, Ctx, Screen};
+use crate::window::{Ctx, Screen};
 
 /// What a person can do on this screen and with what it shows elsewhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,31 +46,30 @@ pub enum MyDigitsAction {
     UndoFineTune,
 }
 
-impl App {
-    pub(in crate::window) fn update_my_digits(&mut self, action: MyDigitsAction) {
-        let (draw, mine, ctx) = (&mut self.draw, &mut self.my_digits, &mut self.ctx);
+impl MyDigitsView {
+    pub fn update(&mut self, ctx: &mut Ctx, draw: &mut Draw, action: MyDigitsAction) {
         match action {
-            MyDigitsAction::Keep(digit) => self.keep(digit),
+            MyDigitsAction::Keep(digit) => self.keep(ctx, draw, digit),
             MyDigitsAction::KeepRecent(index, digit) => {
                 let recent = draw.recent.get(index);
                 let kept = recent.and_then(|(ink, _)| KeptDrawing::new(ink, digit));
-                mine.change(ctx, Vec::new(), kept.into_iter().collect());
+                self.change(ctx, Vec::new(), kept.into_iter().collect());
             }
-            MyDigitsAction::Relabel(drawing, digit) => mine.relabel(ctx, *drawing, digit),
-            MyDigitsAction::DeleteKept(drawing) => mine.change(ctx, vec![*drawing], Vec::new()),
+            MyDigitsAction::Relabel(drawing, digit) => self.relabel(ctx, *drawing, digit),
+            MyDigitsAction::DeleteKept(drawing) => self.change(ctx, vec![*drawing], Vec::new()),
             MyDigitsAction::DrawKept(drawing) => {
                 draw.put_digit(ctx, &drawing.ink);
                 ctx.show(Screen::Draw);
             }
             MyDigitsAction::UndoKept => {
-                if !self.undo_just_kept() {
-                    self.my_digits.undo_kept(&mut self.ctx);
-                } else if self.ctx.screen == Screen::Draw {
-                    self.draw.one.undo();
-                    self.draw.drawing_changed(&mut self.ctx);
+                if !self.undo_just_kept(ctx, draw) {
+                    self.undo_kept(ctx);
+                } else if ctx.screen == Screen::Draw {
+                    draw.one.undo();
+                    draw.drawing_changed(ctx);
                 }
             }
-            MyDigitsAction::RedoKept => mine.redo_kept(ctx),
+            MyDigitsAction::RedoKept => self.redo_kept(ctx),
             MyDigitsAction::ImportInk => {
                 let endings = ["jsonl", "json", "ndjson", "ink", "gz"];
                 ctx.ask_for_file(
@@ -100,12 +100,12 @@ impl App {
                 draw.clear_drawing(ctx);
                 let was_kept = ctx.collection.as_mut().is_some_and(Collection::go_back);
                 if was_kept {
-                    mine.undo_kept(ctx);
+                    self.undo_kept(ctx);
                 }
             }
             MyDigitsAction::StopCollecting => ctx.stop_collection(),
-            MyDigitsAction::FineTune => mine.fine_tune(ctx),
-            MyDigitsAction::UndoFineTune => mine.undo_fine_tune(ctx),
+            MyDigitsAction::FineTune => self.fine_tune(ctx),
+            MyDigitsAction::UndoFineTune => self.undo_fine_tune(ctx),
         }
     }
 }

@@ -14,7 +14,9 @@ use crate::problem::{Explain, Message};
 use crate::run_config::Setting;
 use crate::sweep::{Definition, Sweep, SweepError};
 use crate::window::engine_link::engine_settings;
-use crate::window::{Activity, App, Ctx, Purpose, Request, Screen, Severity, Sweeps};
+use crate::window::{
+    Activity, Ctx, MyDigitsView, Purpose, Request, Screen, Severity, Sweeps, Train,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SweepAction {
@@ -48,50 +50,48 @@ pub enum SweepAction {
     SaveTable,
 }
 
-impl App {
-    pub fn apply_to_sweep(&mut self, action: SweepAction) {
-        let definition = match action {
-            SweepAction::Start => self.sweep_definition(),
-            _ => None,
-        };
-        let Self {
-            ctx, sweeps, train, ..
-        } = self;
+impl Sweeps {
+    pub fn update(
+        &mut self,
+        ctx: &mut Ctx,
+        (train, mine): (&mut Train, &MyDigitsView),
+        action: SweepAction,
+    ) {
         match action {
-            SweepAction::Change(form) => sweeps.change_sweep_form(*form),
+            SweepAction::Change(form) => self.change_sweep_form(*form),
             SweepAction::Add(setting) => {
-                if let Some(form) = &mut sweeps.form {
+                if let Some(form) = &mut self.form {
                     form.add(setting, &ctx.config);
                 }
             }
-            SweepAction::Reset => sweeps.form = Some(SweepForm::usual(&ctx.config)),
+            SweepAction::Reset => self.form = Some(SweepForm::usual(&ctx.config)),
             SweepAction::Start => {
-                if let Some((definition, problems)) = definition
+                if let Some((definition, problems)) = self.definition(ctx, train, mine)
                     && problems.is_empty()
                 {
-                    sweeps.start_sweep(ctx, definition);
+                    self.start_sweep(ctx, definition);
                 }
             }
-            SweepAction::Pause => sweeps.ask_sweep(ctx, SweepPhase::Pausing),
-            SweepAction::Stop => sweeps.ask_sweep(ctx, SweepPhase::Stopping),
-            SweepAction::Resume(folder) => sweeps.resume_sweep(ctx, folder, None),
-            SweepAction::Extend(folder, more) => sweeps.resume_sweep(ctx, folder, Some(more)),
+            SweepAction::Pause => self.ask_sweep(ctx, SweepPhase::Pausing),
+            SweepAction::Stop => self.ask_sweep(ctx, SweepPhase::Stopping),
+            SweepAction::Resume(folder) => self.resume_sweep(ctx, folder, None),
+            SweepAction::Extend(folder, more) => self.resume_sweep(ctx, folder, Some(more)),
             SweepAction::Open(folder) => ctx.open_sweep(folder),
             SweepAction::Close => {
                 if !ctx.is_sweeping() {
-                    sweeps.shown = None;
+                    self.shown = None;
                     ctx.list_sweeps();
                 }
             }
-            SweepAction::Delete(folder) => sweeps.delete_sweep(ctx, folder),
+            SweepAction::Delete(folder) => self.delete_sweep(ctx, folder),
             SweepAction::Restore(folder) => ctx.restore_sweep(folder),
             SweepAction::Select(trial) => {
-                if let Some(view) = &mut sweeps.shown {
+                if let Some(view) = &mut self.shown {
                     view.selected = trial;
                 }
             }
             SweepAction::Use(trial) => {
-                let shown = sweeps.shown.as_ref();
+                let shown = self.shown.as_ref();
                 if let Some(trial) = shown.and_then(|view| view.trial(trial)) {
                     train.setting_chosen();
                     train.take_settings(ctx, trial.config.clone());
@@ -99,9 +99,9 @@ impl App {
                     ctx.show(Screen::Train);
                 }
             }
-            SweepAction::Test => sweeps.test_best_trial(ctx),
+            SweepAction::Test => self.test_best_trial(ctx),
             SweepAction::SaveTable => {
-                if let Some(view) = &sweeps.shown {
+                if let Some(view) = &self.shown {
                     let purpose = Purpose::Save(view.csv().into_bytes());
                     ctx.ask_for_new_file("Save the trials", "inkling-sweep.csv", purpose);
                 }

@@ -9,7 +9,7 @@ use crate::sweep::{
     SamplerKind, SettingRange, usual_parallel,
 };
 use crate::text::format::plain;
-use crate::window::App;
+use crate::window::{Ctx, MyDigitsView, Sweeps, Train};
 
 /// Trials unless something else is asked for.
 const TRIALS: u32 = 30;
@@ -212,12 +212,17 @@ fn field_of(error: &DefinitionError) -> SweepField {
     }
 }
 
-impl App {
+impl Sweeps {
     /// The sweep that Start would begin, and what keeps it from that.
-    pub fn sweep_definition(&self) -> Option<(Definition, Vec<SweepProblem>)> {
-        let form = self.sweeps.form.as_ref()?;
-        let (definition, mut problems) = form.definition(self.ctx.with_device(&self.ctx.config));
-        let errors = self.validation_errors().into_iter();
+    pub fn definition(
+        &self,
+        ctx: &Ctx,
+        train: &Train,
+        mine: &MyDigitsView,
+    ) -> Option<(Definition, Vec<SweepProblem>)> {
+        let form = self.form.as_ref()?;
+        let (definition, mut problems) = form.definition(ctx.with_device(&ctx.config));
+        let errors = train.validation_errors(ctx, mine).into_iter();
         problems.extend(errors.map(|error| {
             let message = Message::invalid_in_train(&error.message);
             SweepProblem {

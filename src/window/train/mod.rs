@@ -9,7 +9,7 @@ use crate::data::{DataError, Found};
 use crate::protocol::Command;
 use crate::run_config::{NamedSet, Preset, RunConfig, Setting};
 use crate::runs::InterruptedRun;
-use crate::window::{App, ComparisonKind, Purpose};
+use crate::window::{Ctx, Models, MyDigitsView, Purpose};
 
 pub mod learning;
 pub mod run;
@@ -90,8 +90,6 @@ pub enum TrainAction {
     ShowCurves(PathBuf),
     /// Start the next run from the weights of the run in this folder.
     TrainFurther(PathBuf),
-    /// Compare batch sizes or devices with the current settings.
-    Compare(ComparisonKind),
     /// Choose a data folder in a dialog.
     ChooseDataFolder,
     /// Add this folder to those searched for data sets, and train on it.
@@ -100,63 +98,61 @@ pub enum TrainAction {
     SaveCurves,
 }
 
-impl App {
-    pub fn update_train(&mut self, action: TrainAction) {
-        let Self {
-            ctx,
-            train,
-            my_digits: mine,
-            ..
-        } = self;
+impl Train {
+    pub fn update(
+        &mut self,
+        ctx: &mut Ctx,
+        (mine, models): (&MyDigitsView, &Models),
+        action: TrainAction,
+    ) {
         match action {
-            TrainAction::Configure(config) => train.configure(ctx, mine, *config),
-            TrainAction::Download(set) => train.start_download(ctx, set),
-            TrainAction::CancelDownload => train.cancel_download(),
-            TrainAction::Type(field, text) => train.type_text(ctx, mine, field, text),
+            TrainAction::Configure(config) => self.configure(ctx, mine, *config),
+            TrainAction::Download(set) => self.start_download(ctx, set),
+            TrainAction::CancelDownload => self.cancel_download(),
+            TrainAction::Type(field, text) => self.type_text(ctx, mine, field, text),
             TrainAction::ApplyPreset(preset) => {
-                train.setting_chosen();
+                self.setting_chosen();
                 let config = ctx.with_preset(preset);
-                train.take_settings(ctx, config);
+                self.take_settings(ctx, config);
             }
             TrainAction::ApplyRecommended => {
-                if let Some((config, _)) = train.recommended(ctx) {
-                    train.take_settings(ctx, config);
+                if let Some((config, _)) = self.recommended(ctx) {
+                    self.take_settings(ctx, config);
                 }
             }
-            TrainAction::Start => train.start(ctx, mine),
-            TrainAction::QueueRun => train.queue_run(ctx, mine),
-            TrainAction::ShowNextRun(shown) => train.next_run_shown = shown,
-            TrainAction::StartQueued => train.start_queued(ctx),
+            TrainAction::Start => self.start(ctx, mine),
+            TrainAction::QueueRun => self.queue_run(ctx, mine),
+            TrainAction::ShowNextRun(shown) => self.next_run_shown = shown,
+            TrainAction::StartQueued => self.start_queued(ctx),
             TrainAction::RemoveQueued(index) => {
-                if index < train.queue.len() {
-                    train.queue.remove(index);
+                if index < self.queue.len() {
+                    self.queue.remove(index);
                 }
             }
-            TrainAction::Pause => train.send_to_run(ctx, Command::Pause, &[Phase::Training]),
-            TrainAction::Resume => train.send_to_run(ctx, Command::Resume, &[Phase::Paused]),
-            TrainAction::Stop => train.stop(ctx),
-            TrainAction::SaveRun => train.save_run(ctx, None),
+            TrainAction::Pause => self.send_to_run(ctx, Command::Pause, &[Phase::Training]),
+            TrainAction::Resume => self.send_to_run(ctx, Command::Resume, &[Phase::Paused]),
+            TrainAction::Stop => self.stop(ctx),
+            TrainAction::SaveRun => self.save_run(ctx, None),
             TrainAction::ChooseRunFolder => {
                 ctx.ask_for_folder("Choose a folder for the run", Purpose::RunFolder);
             }
             TrainAction::ResumeInterrupted(folder) => {
-                train.resume_interrupted(ctx, self.models.entries(), folder);
+                self.resume_interrupted(ctx, models.entries(), folder);
             }
-            TrainAction::SaveInterrupted(folder) => train.save_interrupted(ctx, folder),
-            TrainAction::ForgetInterrupted(folder) => train.forget_interrupted(ctx, folder),
+            TrainAction::SaveInterrupted(folder) => self.save_interrupted(ctx, folder),
+            TrainAction::ForgetInterrupted(folder) => self.forget_interrupted(ctx, folder),
             TrainAction::ShowCurves(folder) => ctx.show_curves(folder),
             TrainAction::TrainFurther(folder) => {
-                if let Some(summary) = self.models.listed(&folder) {
-                    train.train_further(ctx, summary);
+                if let Some(summary) = models.listed(&folder) {
+                    self.train_further(ctx, summary);
                 }
             }
-            TrainAction::Compare(what) => self.machine.compare(ctx, what),
             TrainAction::ChooseDataFolder => {
                 ctx.ask_for_folder("Choose a folder with training data", Purpose::DataFolder);
             }
-            TrainAction::UseDataFolder(folder) => train.use_data_folder(ctx, folder),
+            TrainAction::UseDataFolder(folder) => self.use_data_folder(ctx, folder),
             TrainAction::SaveCurves => {
-                if let Some(run) = &train.run {
+                if let Some(run) = &self.run {
                     let name = format!("inkling-{}-curves.csv", run.config.model);
                     let purpose = Purpose::Save(run.history.csv().into_bytes());
                     ctx.ask_for_new_file("Save the training curves", &name, purpose);

@@ -169,7 +169,11 @@ fn prediction_column(
         None if app.ctx.draws_several() || app.draw.digits(&app.ctx).len() > 1 => {
             number::verdict(ui, app, size);
         }
-        None => match app.just_kept().filter(|_| canvas == Canvas::One) {
+        None => match app
+            .my_digits
+            .just_kept(&app.draw)
+            .filter(|_| canvas == Canvas::One)
+        {
             Some(digit) => keep::kept(ui, digit, size, actions),
             None => verdict::verdict(ui, reading, &app.ctx.classes(), size),
         },

@@ -19,8 +19,10 @@ use crate::window::{
 const NUMBER: f32 = 64.0;
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let (Some(form), Some((definition, problems))) = (&app.sweeps.form, app.sweep_definition())
-    else {
+    let (Some(form), Some((definition, problems))) = (
+        &app.sweeps.form,
+        app.sweeps.definition(&app.ctx, &app.train, &app.my_digits),
+    ) else {
         return;
     };
     let about = "Hyperparameter search: trains many short runs with different settings to find the highest validation accuracy.";

@@ -9,8 +9,8 @@ use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory as memory_text, remaining};
 use crate::window::style::{self, NamedBar};
 use crate::window::{
-    Action, Activity, App, Comparison, ComparisonKind, Pushes as _, RunningJob, SearchAction,
-    SearchKind, TrainAction,
+    Action, Activity, App, Comparison, ComparisonKind, MachineAction, Pushes as _, RunningJob,
+    SearchAction, SearchKind, TrainAction,
 };
 
 /// The height of a bar with one and with two lines of text, in points.
@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let mut compare = |text: &str, about: &str, what| {
             style::ask(ui, style::small_button(text), why_not_compare, about)
-                .pushes(actions, || TrainAction::Compare(what));
+                .pushes(actions, || MachineAction::Compare(what));
         };
         let name = if sizes.is_some() { "Compare again" } else { "Compare batch sizes" };
         let about = "Measures the training throughput of each batch size with the current settings. Takes about 15 seconds";
