@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -212,6 +212,8 @@ pub struct FakeDesktop {
     pub shown: Mutex<Vec<Message>>,
     /// The folders it has shown.
     pub folders: Mutex<Vec<PathBuf>>,
+    /// Whether its animations are off.
+    pub still: AtomicBool,
 }
 
 /// Keeps the fake desktop awake while it lives.
@@ -238,6 +240,10 @@ impl Desktop for FakeDesktop {
     fn show_folder(&self, folder: &Path) -> Result<(), Problem> {
         self.folders.lock().unwrap().push(folder.to_owned());
         Ok(())
+    }
+
+    fn reduces_motion(&self) -> bool {
+        self.still.load(Ordering::Relaxed)
     }
 }
 

@@ -90,6 +90,8 @@ pub struct Ctx {
     pub notices: Vec<Notice>,
     /// True while the window has the focus.
     pub focused: bool,
+    /// True if the system asks programs not to animate.
+    pub motion_is_reduced: bool,
     pub(in crate::window) engine: EngineLink,
     pub(in crate::window) background: BackgroundTasks,
     pub(in crate::window) deps: AppDeps,
@@ -144,6 +146,7 @@ impl Ctx {
             jobs: Jobs::default(),
             notices: Vec::new(),
             focused: true,
+            motion_is_reduced: false,
             engine: EngineLink::start(&deps, &settings),
             background: BackgroundTasks::new(Arc::clone(&deps.wake)),
             settings,

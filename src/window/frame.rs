@@ -51,6 +51,8 @@ pub struct Inkling {
     frames: u64,
     /// True once the window's size was compared with that of its screen.
     fitted: bool,
+    /// True while nothing moves by itself, by the system's setting.
+    still: bool,
     /// Files handed over by later starts of the program; `None` while no requests are accepted.
     open_requests: Option<Receiver<Vec<PathBuf>>>,
     title: String,
@@ -98,6 +100,7 @@ impl Inkling {
             actions: Vec::new(),
             frames: 0,
             fitted: false,
+            still: false,
             open_requests: None,
             title: TITLE.to_owned(),
             end: Arc::default(),
@@ -135,7 +138,11 @@ impl Inkling {
     pub fn update(&mut self, ctx: &Context) {
         #[cfg(debug_assertions)]
         style::reload(ctx);
-        self.app.ctx.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
+        let focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
+        let was_focused = std::mem::replace(&mut self.app.ctx.focused, focused);
+        if focused && !was_focused {
+            self.app.ctx.ask_about_motion();
+        }
         while let Some(files) = self
             .open_requests
             .as_ref()
@@ -181,6 +188,10 @@ impl Inkling {
             Theme::Light => ThemePreference::Light,
             Theme::Dark => ThemePreference::Dark,
         });
+        if self.still != self.app.ctx.motion_is_reduced {
+            self.still = self.app.ctx.motion_is_reduced;
+            style::allow_motion(&ctx, !self.still);
+        }
         if let Some(step) = self.app.ctx.wizard {
             wizard::show(ui, &self.app, step, &mut self.views.draw, &mut self.actions);
         } else {

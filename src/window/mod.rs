@@ -30,6 +30,8 @@ mod wizard;
 pub use action::{Action, Screen, WizardStep};
 pub use background::{BackgroundTasks, SharedFolder, Wake};
 pub use ctx::{AppDeps, Ctx, Request};
+#[cfg(all(unix, not(target_os = "macos")))]
+pub use desktop::motion::portal;
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{
     CANVAS, Canvas, Drawing, OpenImage, PenStroke, Tool, WIDE_CANVAS, about_inference_comparison,

@@ -8,6 +8,7 @@ mod hardware;
 mod help;
 mod messages;
 mod models;
+mod motion;
 mod my_digits;
 mod plots;
 mod results;

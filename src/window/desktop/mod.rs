@@ -2,6 +2,7 @@
 //! stays awake during training, and a notification reports the end of a run.
 
 mod dialogs;
+pub mod motion;
 pub mod native;
 #[cfg(target_os = "macos")]
 pub mod opened_by_finder;
@@ -30,6 +31,9 @@ pub trait Desktop: Send + Sync {
 
     /// Shows a folder in the system's file manager.
     fn show_folder(&self, folder: &Path) -> Result<(), Problem>;
+
+    /// Whether the person has turned animations off in the system's settings.
+    fn reduces_motion(&self) -> bool;
 }
 
 /// What the app wants of its window.
@@ -55,6 +59,17 @@ pub struct DesktopState {
     was_training: bool,
     /// What the window is to do next.
     wants: Option<WindowRequest>,
+}
+
+impl Ctx {
+    /// Asks the system whether anything may move, which the person may have changed elsewhere.
+    pub fn ask_about_motion(&self) {
+        let desktop = Arc::clone(&self.deps.desktop);
+        self.background.run(
+            move || desktop.reduces_motion(),
+            |app, reduced| app.ctx.motion_is_reduced = reduced,
+        );
+    }
 }
 
 impl Shell {

@@ -14,6 +14,7 @@ use notify_rust::Notification;
 use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::problem::{Explain, Message, Problem, sentence};
+use crate::window::desktop::motion;
 use crate::window::{Answer, Choice, Desktop, Dialogs};
 
 /// The application's identifier, as the packages register it.
@@ -98,6 +99,10 @@ impl Desktop for SystemDesktop {
         } else {
             Err(problem(format!("{program} exited with {status}")).into())
         }
+    }
+
+    fn reduces_motion(&self) -> bool {
+        motion::is_reduced()
     }
 }
 

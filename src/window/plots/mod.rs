@@ -272,7 +272,7 @@ pub fn headline(
 fn counted(ui: &Ui, run: &RunView, headline: &Headline) -> String {
     let id = ui.scope_id().with(("headline", run.id));
     let seconds = if run.summary().is_some() {
-        style::motion().celebration
+        style::motion(ui).celebration
     } else {
         0.0
     };

@@ -27,7 +27,7 @@ pub use self::fonts::SemiBold;
 pub use self::palette::apply;
 #[cfg(debug_assertions)]
 pub(super) use self::tokens::reload;
-pub use self::tokens::{Palette, motion, on_white, palette, readable_on};
+pub use self::tokens::{Palette, allow_motion, motion, on_white, palette, readable_on};
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
@@ -192,6 +192,15 @@ pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
     ProgressBar::new(fraction)
         .fill(palette(ui).accent)
         .corner_radius(RADIUS_SMALL)
+}
+
+/// A sign that something is at work.
+pub fn spinner(ui: &mut Ui) {
+    if motion(ui).calm > 0.0 {
+        ui.spinner();
+    } else {
+        icon(ui, Icon::More);
+    }
 }
 
 /// What a click on a control asks for.

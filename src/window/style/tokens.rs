@@ -2,7 +2,8 @@
 
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use eframe::egui::{Color32, Rgba, Ui};
+use eframe::egui::style::ScrollAnimation;
+use eframe::egui::{Color32, Context, Rgba, Ui};
 use serde::{Deserialize, Deserializer};
 
 const BUILT_IN: &str = include_str!("../../../assets/style.toml");
@@ -37,7 +38,7 @@ pub(super) struct Text {
 }
 
 /// Durations, in seconds.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Motion {
     /// What answers to the pointer.
@@ -123,8 +124,25 @@ pub(super) fn of(dark: bool) -> Palette {
     if dark { tokens.dark } else { tokens.light }
 }
 
-pub fn motion() -> Motion {
-    tokens().motion
+/// How long what moves takes: no time if motion is not allowed.
+pub fn motion(ui: &Ui) -> Motion {
+    if ui.style().animation_time > 0.0 {
+        tokens().motion
+    } else {
+        Motion::default()
+    }
+}
+
+/// Whether anything may move; otherwise everything jumps.
+pub fn allow_motion(ctx: &Context, allowed: bool) {
+    let (time, scroll) = if allowed {
+        (tokens().motion.quick, ScrollAnimation::default())
+    } else {
+        (0.0, ScrollAnimation::none())
+    };
+    ctx.all_styles_mut(|style| {
+        (style.animation_time, style.scroll_animation) = (time, scroll);
+    });
 }
 
 /// The text color, dark or light, with more contrast on this background (relative luminance as in
@@ -139,7 +157,7 @@ pub fn readable_on(ground: Color32) -> Color32 {
 /// Reads `assets/style.toml` again whenever it changes, so that the look can be worked on while the
 /// program runs. A file with a mistake changes nothing but the log.
 #[cfg(debug_assertions)]
-pub(in crate::window) fn reload(ctx: &egui::Context) {
+pub(in crate::window) fn reload(ctx: &Context) {
     use std::path::Path;
     use std::sync::Mutex;
     use std::time::SystemTime;

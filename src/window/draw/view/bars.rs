@@ -208,7 +208,7 @@ impl Bar<'_> {
     fn moving_share(&self, ui: &Ui) -> f32 {
         let id = ui.scope_id().with(("share", self.digit));
         let is_used = ui.input(|input| input.pointer.time_since_last_movement() < 1.0);
-        let seconds = if is_used { style::motion().calm } else { 0.0 };
+        let seconds = if is_used { style::motion(ui).calm } else { 0.0 };
         ui.ctx().animate_value_with_time(id, self.share(), seconds)
     }
 

@@ -35,7 +35,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
         match checked {
             Some(Checked::Running) => {
                 ui.horizontal(|ui| {
-                    ui.spinner();
+                    style::spinner(ui);
                     style::semibold(ui, "Running the self-test…");
                 });
                 return;

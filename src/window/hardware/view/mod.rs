@@ -111,7 +111,7 @@ const LINE_GAP: f32 = 3.0;
 pub fn cards(ui: &mut Ui, app: &App) {
     let Some(hardware) = &app.ctx.hardware else {
         ui.horizontal(|ui| {
-            ui.spinner();
+            style::spinner(ui);
             ui.label("Detecting hardware…");
         });
         return;

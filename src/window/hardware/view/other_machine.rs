@@ -84,7 +84,7 @@ fn state(ui: &mut Ui, state: &ReachState) {
         ReachState::Typing => {}
         ReachState::Connecting(host) => {
             ui.horizontal(|ui| {
-                ui.spinner();
+                style::spinner(ui);
                 let host = host.name();
                 ui.label(format!("Connecting to {host} and running its self-test…"));
             });
@@ -160,7 +160,7 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
             ui.label(style::hint(format!("Sent to {}", visible::label(host))));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if sent.is_busy {
-                    ui.spinner();
+                    style::spinner(ui);
                 } else {
                     ui.button("Refresh")
                         .pushes(actions, || MachineAction::ListSent);

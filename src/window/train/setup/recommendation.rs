@@ -19,6 +19,7 @@ impl App {
         if std::mem::replace(&mut self.ctx.discovery_started, true) {
             return;
         }
+        self.ctx.ask_about_motion();
         self.train.has_network = (self.ctx.deps.has_network)();
         self.ctx.check_data();
         self.ctx.probe();
