@@ -97,6 +97,17 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A time span that is only estimated, with two digits that matter: "2.6 s", "28 s", "1.5 min",
+/// "12 h".
+pub fn approximate(seconds: f64) -> String {
+    let (unit, name) = match seconds {
+        ..60.0 => (1.0, "s"),
+        60.0..3600.0 => (60.0, "min"),
+        _ => (3600.0, "h"),
+    };
+    format!("{} {name}", plain(rounded(seconds / unit, 2)))
+}
+
 /// How long something will still take, rounded up: "8 s", "1 min 20 s", "2 h 5 min".
 pub fn remaining(seconds: f32) -> String {
     let whole = if seconds.is_finite() {

@@ -62,7 +62,7 @@ pub use sweeps::{
 };
 pub use train::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
-    ValidationError, blocks, expected_accuracy,
+    ValidationError, blocks,
 };
 pub use train::{ClassCount, Learning};
 pub use train::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};

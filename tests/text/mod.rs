@@ -1,4 +1,5 @@
 //! Text that people read.
 
+mod format;
 mod licenses;
 mod visible;

@@ -20,7 +20,7 @@ pub use learning::{ClassCount, Learning};
 pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use setup::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
-    ValidationError, blocks, expected_accuracy,
+    ValidationError, blocks,
 };
 
 /// The next run, the one in progress, and those that wait.

@@ -125,7 +125,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut offer = |ui: &mut Ui, data: Option<DataSpec>, title: &str, body: &str| {
         let chosen = data.as_ref() == Some(&ctx.config.data);
         let is_possible = data.is_some();
-        if option(ui, chosen, is_possible, title, "", body, |_| {}) && is_possible {
+        if option(ui, chosen, is_possible, title, |_| {}, body, |_| {}) && is_possible {
             taken = data;
         }
     };
@@ -200,15 +200,23 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
     let body = format!(
         "{about} MNIST was not found on this machine: download it here, or choose the folder of its four files below."
     );
-    option(ui, false, false, &title, "", &body, |ui| {
-        if let Some(download) = app.train.download_of(NamedSet::Mnist) {
-            run_panel::data::download_progress(ui, download, actions);
-        } else if let Some(size) = app.train.download_size(NamedSet::Mnist) {
-            let text = format!("Download MNIST ({})", file_size(size));
-            ui.add(style::secondary_button(text))
-                .pushes(actions, || TrainAction::Download(NamedSet::Mnist));
-        }
-    });
+    option(
+        ui,
+        false,
+        false,
+        &title,
+        |_| {},
+        &body,
+        |ui| {
+            if let Some(download) = app.train.download_of(NamedSet::Mnist) {
+                run_panel::data::download_progress(ui, download, actions);
+            } else if let Some(size) = app.train.download_size(NamedSet::Mnist) {
+                let text = format!("Download MNIST ({})", file_size(size));
+                ui.add(style::secondary_button(text))
+                    .pushes(actions, || TrainAction::Download(NamedSet::Mnist));
+            }
+        },
+    );
 }
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -223,22 +231,23 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for &preset in Preset::ALL {
         let is_best = best == Some(preset);
         let title = preset.label().to_owned() + if is_best { " (recommended)" } else { "" };
-        let time = match app.expected_time(&app.ctx.with_preset(preset)) {
-            Some(time) => format!("about {time} on this machine"),
-            None if app.ctx.jobs.doing(Activity::PresetTiming).is_some() => {
-                "measuring the time…".to_owned()
+        let is_timing = app.ctx.jobs.doing(Activity::PresetTiming).is_some();
+        let is_unknown = app.expected_time(&app.ctx.with_preset(preset)).is_none();
+        let figures = |ui: &mut Ui| {
+            if is_unknown && is_timing {
+                ui.label("measuring the time…");
             }
-            None => String::new(),
+            run_panel::presets::Figures::of(app, preset).show(ui);
         };
-        let about = run_panel::descriptions::preset(preset, &config.data);
+        let about = run_panel::descriptions::preset(preset);
         let chosen = config.preset == Some(preset);
-        if option(ui, chosen, true, &title, &time, &about, |_| {}) {
+        if option(ui, chosen, true, &title, figures, &about, |_| {}) {
             actions.push(TrainAction::ApplyPreset(preset).into());
         }
     }
     if config.preset.is_none() {
         let about = "The current settings of the run panel.";
-        option(ui, true, true, "Custom settings", "", about, |_| {});
+        option(ui, true, true, "Custom settings", |_| {}, about, |_| {});
     }
     if app.machine.benchmark.presets_disturbed && app.ctx.settings.preset_rates.is_empty() {
         let reason = "Other programs keep the CPU busy, so the time could not be measured. Each preset's time is shown after a first run with it.";
@@ -319,11 +328,17 @@ fn digits(ui: &mut Ui) {
     let cell = inner.width() / 10.0;
     let now = ui.input(|input| input.time);
     let begun = ui.data_mut(|data| *data.get_temp_mut_or(Id::unique("when the digits began"), now));
-    if now - begun < 10.0 * NEXT_DIGIT + ONE_DIGIT {
+    let all = 10.0 * NEXT_DIGIT + ONE_DIGIT;
+    let elapsed = if style::motion(ui).calm > 0.0 {
+        now - begun
+    } else {
+        all
+    };
+    if elapsed < all {
         ui.ctx().request_repaint();
     }
     for digit in 0..10_u8 {
-        let since = now - begun - f64::from(digit) * NEXT_DIGIT;
+        let since = elapsed - f64::from(digit) * NEXT_DIGIT;
         let written = (since / ONE_DIGIT).clamp(0.0, 1.0) as f32;
         let corner = inner.min + vec2(f32::from(digit) * cell, 0.0);
         let place = Rect::from_min_size(corner, vec2(cell, inner.height()));
@@ -361,14 +376,14 @@ fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32, share: f32) {
     }
 }
 
-/// One of several options, a card with a radio button; true when it was selected. `figure` stands
-/// at the right of the title, `below` under the text.
+/// One of several options, a card with a radio button; true when it was selected. `figures`
+/// stand at the right of the title, `below` under the text.
 fn option(
     ui: &mut Ui,
     chosen: bool,
     possible: bool,
     title: &str,
-    figure: &str,
+    figures: impl FnOnce(&mut Ui),
     body: &str,
     below: impl FnOnce(&mut Ui),
 ) -> bool {
@@ -386,7 +401,7 @@ fn option(
             let radio = ui
                 .horizontal(|ui| {
                     let radio = ui.radio(chosen, RichText::new(title).semibold().size(16.0));
-                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(figure));
+                    ui.with_layout(Layout::right_to_left(Align::Center), figures);
                     radio
                 })
                 .inner;

@@ -11,14 +11,15 @@ use inkling::protocol::{Event, Job};
 use inkling::records::benchmark::{Effort, StepConfig};
 use inkling::records::{Divergence, Intervention, Telemetry};
 use inkling::run_config::{
-    Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
-    ScheduleKind,
+    Activation, Augmentation, DataSource, DataSpec, DeviceChoice, ModelKind, OptimizerKind,
+    Precision, Preset, RunConfig, ScheduleKind,
 };
-use inkling::window::Action;
+use inkling::window::{Action, App};
 
 use inkling::window::MachineAction;
 use inkling::window::TrainAction;
 
+use crate::fake_engine::{app, record, run_entry};
 use crate::jobs::{submitted, submitted_run};
 use crate::window::stage::{Driven, Seen, Window, open_more, sized, usual};
 
@@ -240,6 +241,27 @@ fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
     assert_eq!(window.field("Epochs"), best.epochs.to_string());
     window.type_into("Epochs", "8");
     window.get_by_label_contains("Custom settings");
+}
+
+#[test]
+fn a_preset_shows_what_it_reaches_as_measured_here_if_it_was() {
+    let (window, _engine) = usual();
+    assert!(window.value("Balanced").contains("about 97.6% accuracy"));
+    assert!(
+        !window.value("Best").contains("accuracy"),
+        "nobody has measured it on these digits"
+    );
+    let (mut app, _engine) = app();
+    let run = |preset| run_entry("a", &RunConfig::preset(preset), vec![record(1)], false);
+    app.models.runs = Some(vec![run(Preset::Compact), run(Preset::Balanced)]);
+    let expected = |app: &App, preset| {
+        let accuracy = app.expected_accuracy(preset)?;
+        Some((accuracy.value, accuracy.measured_here))
+    };
+    assert_eq!(expected(&app, Preset::Balanced), Some((0.99, true)));
+    assert_eq!(expected(&app, Preset::OneEpoch), Some((0.955, false)));
+    app.ctx.config.data = DataSpec::single(DataSource::Mine);
+    assert_eq!(expected(&app, Preset::Balanced), None);
 }
 
 #[test]

@@ -18,6 +18,10 @@ impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to
     /// estimate it from: "40 s".
     pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
+        self.expected_seconds(config).map(duration)
+    }
+
+    pub fn expected_seconds(&self, config: &RunConfig) -> Option<f64> {
         let ctx = &self.ctx;
         let mut rate = self.models.rate_of_runs(ctx, config);
         // On another machine nothing else was measured.
@@ -27,20 +31,39 @@ impl App {
                 .or_else(|| self.machine.benchmarked_rate(ctx, config))
                 .or_else(|| ctx.preset_rate(config));
         }
-        self.train.total_time(ctx, config, rate?)
+        self.train.total_seconds(ctx, config, rate?)
+    }
+
+    /// The test accuracy to expect of a preset on the chosen data, if it is known.
+    pub fn expected_accuracy(&self, preset: Preset) -> Option<ExpectedAccuracy> {
+        let data = &self.ctx.config.data;
+        let here = self.models.accuracy_of_runs(preset, data);
+        let value = here.or_else(|| documented_accuracy(preset, data))?;
+        Some(ExpectedAccuracy {
+            value,
+            measured_here: here.is_some(),
+        })
     }
 }
 
+/// The test accuracy to expect of a preset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpectedAccuracy {
+    pub value: f64,
+    /// It is that of a run on this machine; otherwise it was measured by us.
+    pub measured_here: bool,
+}
+
 impl Train {
-    /// How long these settings take when this many images are learned from per second, with
-    /// validation after each epoch and the test at the end: "40 s"; `None` while the number of
-    /// images is unknown.
-    pub fn total_time(&self, ctx: &Ctx, config: &RunConfig, rate: f64) -> Option<String> {
+    /// How many seconds these settings take when this many images are learned from per second, with
+    /// validation after each epoch and the test at the end; `None` while the number of images is
+    /// unknown.
+    pub fn total_seconds(&self, ctx: &Ctx, config: &RunConfig, rate: f64) -> Option<f64> {
         let (all, test) = self.images(ctx)?;
         let epochs = f64::from(config.epochs);
         let learned = self.training_images(ctx)? as f64 * epochs;
         let evaluated = validation_size(all) as f64 * epochs + test as f64;
-        Some(duration((learned + evaluated * EVALUATION) / rate))
+        Some((learned + evaluated * EVALUATION) / rate)
     }
 }
 
@@ -64,6 +87,18 @@ impl Models {
                 && run.images_per_second > 0.0
         });
         found.map(|run| run.images_per_second)
+    }
+
+    /// The test accuracy of the newest run with this preset on this data.
+    fn accuracy_of_runs(&self, preset: Preset, data: &DataSpec) -> Option<f64> {
+        let mut runs = self.readable().filter(|run| !run.stopped);
+        runs.find_map(|run| {
+            let same = run.config.preset == Some(preset) && run.config.data == *data;
+            run.test
+                .as_ref()
+                .filter(|_| same)
+                .map(|test| test.evaluation.accuracy)
+        })
     }
 }
 
@@ -167,15 +202,15 @@ fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
     work(one) == work(other)
 }
 
-/// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2%";
-/// `None` for data that was not measured.
-pub fn expected_accuracy(preset: Preset, data: &DataSpec) -> Option<&'static str> {
+/// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`; `None`
+/// for data that was not measured.
+fn documented_accuracy(preset: Preset, data: &DataSpec) -> Option<f64> {
     let [builtin, mnist, both] = match preset {
-        Preset::QuickLook => [Some("92.8%"), Some("98.3%"), Some("98.5%")],
-        Preset::OneEpoch => [Some("95.5%"), Some("99.2%"), Some("99.3%")],
-        Preset::Balanced => [Some("97.6%"), Some("99.6%"), Some("99.5%")],
-        Preset::Best => [None, Some("99.7%"), None],
-        Preset::Compact => [None, Some("99.5%"), None],
+        Preset::QuickLook => [Some(0.928), Some(0.983), Some(0.985)],
+        Preset::OneEpoch => [Some(0.955), Some(0.992), Some(0.993)],
+        Preset::Balanced => [Some(0.976), Some(0.996), Some(0.995)],
+        Preset::Best => [None, Some(0.997), None],
+        Preset::Compact => [None, Some(0.995), None],
     };
     match data.sources() {
         [DataSource::Builtin] => builtin,

@@ -9,7 +9,6 @@ mod recommendation;
 mod search;
 
 pub use data::{DownloadState, DownloadView, Samples};
-pub use estimates::expected_accuracy;
 pub use form::{Form, ValidationError};
 pub use network::{Block, blocks};
 pub use search::{Search, SearchAction, SearchKind, SearchState};

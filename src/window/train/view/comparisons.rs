@@ -6,7 +6,7 @@ use eframe::egui::{RichText, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
 use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
-use crate::text::format::{grouped, memory as memory_text, remaining};
+use crate::text::format::{duration, grouped, memory as memory_text, remaining};
 use crate::window::style::{self, NamedBar};
 use crate::window::{
     Action, Activity, App, Comparison, ComparisonKind, MachineAction, Pushes as _, RunningJob,
@@ -130,8 +130,8 @@ fn step_configs(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Ac
         let base = first.filter(|(first, _)| *first != step_config);
         let ratio = base.map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
         let name = app.ctx.step_config_name(step_config);
-        let time = app.train.total_time(&app.ctx, &app.ctx.config, rate);
-        let time = time.map_or_else(String::new, |time| format!("about {time}"));
+        let time = app.train.total_seconds(&app.ctx, &app.ctx.config, rate);
+        let time = time.map_or_else(String::new, |time| format!("about {}", duration(time)));
         let bar = Bar {
             left: AFTER_DEVICES,
             spoken: name.clone(),

@@ -1,15 +1,13 @@
 //! One-sentence descriptions of presets, networks and other choices.
 
 use crate::run_config::{
-    Augmentation, DataSpec, Initialization, ModelKind, OptimizerKind, Preset, Row, RunConfig,
-    ScheduleKind, Setting,
+    Augmentation, Initialization, ModelKind, OptimizerKind, Preset, Row, RunConfig, ScheduleKind,
+    Setting,
 };
 use crate::text::format::count;
-use crate::window::expected_accuracy;
 
-/// What a preset is for, with its network and epochs, and the accuracy to expect on this data where
-/// it was measured.
-pub fn preset(preset: Preset, data: &DataSpec) -> String {
+/// What a preset is for, with its network and epochs.
+pub fn preset(preset: Preset) -> String {
     let about = match preset {
         Preset::QuickLook => "A short run to see how training works.",
         Preset::OneEpoch => "As accurate as a single epoch can be.",
@@ -19,12 +17,9 @@ pub fn preset(preset: Preset, data: &DataSpec) -> String {
             "Fewer than 10,000 parameters, and almost as accurate as the larger networks."
         }
     };
-    let accuracy = expected_accuracy(preset, data).map_or_else(String::new, |accuracy| {
-        format!(" About {accuracy} on {}.", data.label())
-    });
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
     format!(
-        "{about}{accuracy} {}, {}.",
+        "{about} {}, {}.",
         model.label(),
         count(u64::from(epochs), "epoch")
     )

@@ -7,7 +7,7 @@ pub mod data;
 pub mod descriptions;
 mod fields;
 pub mod learning;
-mod presets;
+pub mod presets;
 pub mod preview;
 mod profile;
 pub mod search;

@@ -1,21 +1,122 @@
 //! The presets as cards: what each is, the accuracy to expect on the chosen data, and the time on
-//! this machine.
+//! this machine, as small pictures with their figures.
 
 use eframe::egui::{
-    Align2, FontId, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo,
-    pos2, vec2,
+    Align2, Color32, FontId, Painter, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind,
+    TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::descriptions;
 use crate::notices::harder_data_note;
 use crate::run_config::{Preset, RunConfig};
-use crate::text::format::{count, memory};
+use crate::text::format::{approximate, count, duration, joined, memory, percent};
 use crate::window::style::icons::Icon;
-use crate::window::{Action, App, Pushes as _, TrainAction, expected_accuracy, style};
+use crate::window::{Action, App, Pushes as _, TrainAction, style};
 
 /// The height of a card, and the distance between two, in points.
 const HEIGHT: f32 = 46.0;
 const DISTANCE: f32 = 5.0;
+
+/// The bar of a figure, the distance to its text, and the text's width, in points.
+const BAR: [f32; 2] = [34.0, 5.0];
+const BEFORE_TEXT: f32 = 5.0;
+const TEXT: f32 = 44.0;
+/// The distance of the parts of a bar, in points.
+const BETWEEN_PARTS: f32 = 1.0;
+
+/// What a preset reaches and takes.
+pub struct Figures {
+    accuracy: Option<Gauge>,
+    time: Option<Gauge>,
+}
+
+/// A figure as a bar on a scale that all presets share.
+struct Gauge {
+    share: f32,
+    /// The bar is cut into as many.
+    parts: usize,
+    text: String,
+    in_words: String,
+    /// How it is known, and how to read the bar.
+    about: String,
+}
+
+impl Figures {
+    pub fn of(app: &App, preset: Preset) -> Self {
+        let accuracy = app.expected_accuracy(preset).map(|accuracy| {
+            let text = percent(accuracy.value, 1);
+            let by = if accuracy.measured_here {
+                "as your newest run with this preset did"
+            } else {
+                "as measured by us"
+            };
+            Gauge {
+                // An error rate ten times as low is a part more.
+                share: -(1.0 - accuracy.value).max(1e-3).log10() as f32 / 3.0,
+                parts: 3,
+                in_words: format!("about {text} accuracy"),
+                about: format!(
+                    "Classifies about {text} of the test images correctly, {by}. The bar has a part each for 90, 99 and 99.9%."
+                ),
+                text,
+            }
+        });
+        let config = app.ctx.with_preset(preset);
+        let time = app.expected_seconds(&config).map(|seconds| {
+            let time = duration(seconds);
+            Gauge {
+                share: (seconds.max(1.0).ln() / 3600.0_f64.ln()).min(1.0) as f32,
+                parts: 2,
+                text: approximate(seconds),
+                in_words: format!("about {time} on this machine"),
+                about: format!(
+                    "Takes about {time} on this machine, estimated from earlier runs or a benchmark. The bar has a part each for a minute and an hour."
+                ),
+            }
+        });
+        Self { accuracy, time }
+    }
+
+    fn known(&self) -> impl Iterator<Item = &Gauge> {
+        self.accuracy.iter().chain(&self.time)
+    }
+
+    /// Draws them beside each other, as a row that starts at the right.
+    pub fn show(&self, ui: &mut Ui) {
+        let palette = style::palette(ui);
+        let size = vec2(BAR[0] + BEFORE_TEXT + TEXT, ui.spacing().interact_size.y);
+        for (gauge, color) in [(&self.time, palette.bar), (&self.accuracy, palette.accent)] {
+            let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+            if let Some(gauge) = gauge {
+                gauge.paint(ui, ui.painter(), rect.right_center(), [color, palette.ink]);
+                style::name(&response, Role::Label, &gauge.in_words);
+                response.on_hover_text(&gauge.about);
+            }
+            ui.add_space(style::GAP);
+        }
+    }
+}
+
+impl Gauge {
+    /// Paints the bar and the text in these colors, with the right edge here.
+    fn paint(&self, ui: &Ui, painter: &Painter, right: Pos2, [color, ink]: [Color32; 2]) {
+        let font = TextStyle::Small.resolve(ui.style());
+        painter.text(right, Align2::RIGHT_CENTER, &self.text, font, ink);
+        let [width, height] = BAR;
+        let left = right - vec2(TEXT + BEFORE_TEXT + width, height / 2.0);
+        let parts = self.parts as f32;
+        let part = (width - BETWEEN_PARTS * (parts - 1.0)) / parts;
+        for index in 0..self.parts {
+            let index = index as f32;
+            let corner = left + vec2(index * (part + BETWEEN_PARTS), 0.0);
+            let filled = (self.share * parts - index).clamp(0.0, 1.0);
+            for (share, color) in [(1.0, ink.gamma_multiply(0.18)), (filled, color)] {
+                let place = Rect::from_min_size(corner, vec2(part * share, height));
+                painter.rect_filled(place, 1.0, color);
+            }
+        }
+    }
+}
 
 /// Draws them, and below them what the settings need.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -34,11 +135,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let config = app.ctx.with_preset(preset);
     let RunConfig { model, epochs, .. } = config;
     let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
-    let accuracy = expected_accuracy(preset, &app.ctx.config.data)
-        .map_or_else(String::new, |accuracy| format!("about {accuracy} accuracy"));
-    let time = app
-        .expected_time(&config)
-        .map_or_else(String::new, |time| format!("about {time}"));
+    let figures = Figures::of(app, preset);
 
     let size = vec2(ui.available_width(), HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -62,29 +159,30 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     icon(preset).paint(&painter, place, if chosen { palette.accent } else { weak });
     let font = FontId::new(14.0, style::fonts::medium());
     painter.text(pos2(left, first), Align2::LEFT_CENTER, name, font, color);
-    let at = pos2(right, first);
-    painter.text(at, Align2::RIGHT_CENTER, &accuracy, small.clone(), ink);
     let at = pos2(left, second);
-    painter.text(at, Align2::LEFT_CENTER, &work, small.clone(), weak);
-    let at = pos2(right, second);
-    painter.text(at, Align2::RIGHT_CENTER, &time, small, weak);
+    painter.text(at, Align2::LEFT_CENTER, &work, small, weak);
+    for (gauge, color, y) in [
+        (&figures.accuracy, palette.accent, first),
+        (&figures.time, palette.bar, second),
+    ] {
+        if let Some(gauge) = gauge {
+            let color = color.gamma_multiply(faded);
+            gauge.paint(ui, &painter, pos2(right, y), [color, ink]);
+        }
+    }
     if response.has_focus() {
         style::focus_ring(ui, rect);
     }
-    let figures = [work, accuracy, time]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join(", ");
+    let spoken = figures.known().map(|gauge| gauge.in_words.as_str());
+    let spoken = joined(std::iter::once(work.as_str()).chain(spoken), ", ");
     response.widget_info(|| WidgetInfo {
-        current_text_value: Some(figures.clone()),
+        current_text_value: Some(spoken.clone()),
         ..WidgetInfo::selected(Role::Button, ui.is_enabled(), chosen, preset.label())
     });
-    let about = "The accuracy is that on the test set, measured by us; the time is estimated from earlier runs or a benchmark on this machine.";
-    response.on_hover_text(format!(
-        "{} {about}",
-        descriptions::preset(preset, &app.ctx.config.data)
-    ))
+    let about = figures.known().map(|gauge| gauge.about.as_str());
+    let what = descriptions::preset(preset);
+    let about = std::iter::once(what.as_str()).chain(about);
+    response.on_hover_text(joined(about, " "))
 }
 
 const fn icon(preset: Preset) -> Icon {
