@@ -2,13 +2,13 @@
 //! folders of this installation, the log, child processes, the priority of threads, one window at a
 //! time. Does not depend on what they are used for.
 
-#[cfg(feature = "gui")]
-pub mod c_memory;
 pub mod disk;
 mod error;
 pub mod files;
 pub mod input_file;
 pub mod log;
+#[cfg(feature = "gui")]
+pub mod memory;
 pub mod messagepack;
 pub mod paths;
 pub mod process;

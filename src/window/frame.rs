@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eframe::egui::{
     self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, Vec2, ViewportCommand, vec2,
@@ -17,6 +17,7 @@ use super::hardware::view::other_machine;
 use super::models::view::{ModelsView, editor};
 use super::my_digits::view::MyDigitsScreen;
 use super::plots::PlotsView;
+use super::rest::Rest;
 use super::results::view::ResultsScreen;
 use super::shell::dialogs::{About, CloseAnswer};
 use super::shell::{dialogs, drop_zone, shortcuts};
@@ -25,6 +26,7 @@ use super::train::view::learning::LearningPanel;
 use super::train::view::search;
 use super::{Action, App, Phase, RunView, SweepView, WindowRequest, shell, style, wizard};
 use crate::ink::SIDE;
+use crate::system::memory;
 use crate::text::format::percent;
 use crate::window::TrainAction;
 
@@ -51,6 +53,7 @@ pub struct Inkling {
     frames: u64,
     /// True once the window's size was compared with that of its screen.
     fitted: bool,
+    rest: Rest,
     /// True while nothing moves by itself, by the system's setting.
     still: bool,
     /// Files handed over by later starts of the program; `None` while no requests are accepted.
@@ -100,6 +103,7 @@ impl Inkling {
             actions: Vec::new(),
             frames: 0,
             fitted: false,
+            rest: Rest::default(),
             still: false,
             open_requests: None,
             title: TITLE.to_owned(),
@@ -153,6 +157,11 @@ impl Inkling {
         self.poll(ctx);
         self.ask_before_closing(ctx);
         self.show_outside(ctx);
+        if self.rest.begins(Instant::now()) {
+            memory::return_freed();
+        } else {
+            ctx.request_repaint_after(Rest::AFTER);
+        }
     }
 
     fn poll(&mut self, ctx: &Context) {

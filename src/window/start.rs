@@ -25,7 +25,7 @@ use crate::sweep::EngineExecutor;
 use crate::system::paths::Paths;
 use crate::system::signals::{Signal, listen};
 use crate::system::single_instance::LaterStarts;
-use crate::system::{c_memory, process};
+use crate::system::{memory, process};
 
 /// The smallest window that everything fits into, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];
@@ -58,7 +58,7 @@ pub fn run(
     later_starts: LaterStarts,
     files: Vec<PathBuf>,
 ) -> Result<u8, eframe::Error> {
-    c_memory::keep_freed();
+    memory::set_up();
     let status = Arc::new(AtomicU8::new(0));
     let end = Arc::clone(&status);
     let (open, open_requests) = channel();

@@ -11,6 +11,7 @@ mod models;
 mod motion;
 mod my_digits;
 mod plots;
+mod rest;
 mod results;
 mod settings;
 mod shell;
