@@ -103,7 +103,7 @@ fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
 fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     window.until(|app| app.my_digits.is_loaded());
-    window.act(Action::MyDigits(MyDigitsAction::Collect(3)));
+    window.act(Action::MyDigits(MyDigitsAction::Collect));
     window.get_by_label("Round 1 of 3, 30 left");
     let next = window.rect("Next");
     draw(&mut window, &mut engine, 1);
@@ -200,7 +200,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     let away = engine.home.path().join("away");
     std::fs::rename(&data, &away).unwrap();
     std::fs::write(&data, "no folder").unwrap();
-    app.apply(Action::MyDigits(MyDigitsAction::Collect(5)));
+    app.apply(Action::MyDigits(MyDigitsAction::Collect));
     draw(&mut app, &mut engine, 2);
     app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.until(|app| !app.ctx.notices.is_empty());
@@ -276,9 +276,9 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
 }
 
 #[test]
-fn the_collection_asks_for_each_digit_five_times() {
+fn the_collection_asks_for_each_digit_three_times() {
     let (mut app, mut engine) = app();
-    app.apply(Action::MyDigits(MyDigitsAction::Collect(5)));
+    app.apply(Action::MyDigits(MyDigitsAction::Collect));
     assert_eq!(app.ctx.screen, Screen::Draw);
     let asked = |app: &App| app.ctx.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
@@ -295,7 +295,7 @@ fn the_collection_asks_for_each_digit_five_times() {
     assert_eq!(asked(&app), Some(0));
     app.apply(Action::MyDigits(MyDigitsAction::PreviousDigit));
     assert_eq!((asked(&app), digits(&app).len()), (Some(9), 9));
-    for _ in 0..41 {
+    for _ in 0..21 {
         app.apply(Action::MyDigits(MyDigitsAction::SkipDigit));
     }
     assert_eq!(

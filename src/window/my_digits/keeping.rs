@@ -1,4 +1,4 @@
-//! Keeping the drawing on the canvas, and the guided collection: each digit some times, one after
+//! Keeping the drawing on the canvas, and the guided collection: each digit several times, one after
 //! the other.
 
 use super::{DIGITS, MyDigitsView};
@@ -7,27 +7,18 @@ use crate::window::draw::{Canvas, Draw};
 use crate::window::{Ctx, Screen};
 
 /// The guided collection, while it is in progress.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collection {
-    pub rounds: usize,
     /// What became of those before: true if it was kept, false if it was skipped.
     past: Vec<bool>,
 }
 
 impl Collection {
-    /// How often each digit can be drawn; what is usual comes first.
-    pub const ROUNDS: [usize; 2] = [3, 5];
-
-    /// One that asks for each digit so often.
-    pub const fn new(rounds: usize) -> Self {
-        Self {
-            rounds,
-            past: Vec::new(),
-        }
-    }
+    /// How often each digit is drawn.
+    pub const ROUNDS: usize = 3;
 
     pub const fn total(&self) -> usize {
-        self.rounds * DIGITS
+        Self::ROUNDS * DIGITS
     }
 
     pub fn digit(&self) -> u8 {

@@ -33,8 +33,8 @@ pub enum MyDigitsAction {
     ImportInk,
     /// Export the kept drawings to a file or folder chosen in a dialog.
     ExportMyDigits(SetFormat),
-    /// Start the guided collection of drawings: each digit this many times.
-    Collect(usize),
+    /// Start the guided collection of drawings: each digit several times.
+    Collect,
     /// Skip the digit that it asks for.
     SkipDigit,
     /// Let it ask for the digit before again.
@@ -87,9 +87,9 @@ impl MyDigitsView {
                 };
                 ctx.ask_for_new_file("Export my digits", name, Purpose::ExportMyDigits(format));
             }
-            MyDigitsAction::Collect(rounds) => {
+            MyDigitsAction::Collect => {
                 draw.clear_drawing(ctx);
-                ctx.collection = Some(Collection::new(rounds));
+                ctx.collection = Some(Collection::default());
                 ctx.show(Screen::Draw);
             }
             MyDigitsAction::SkipDigit => {

@@ -83,7 +83,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     let Some(run) = run.filter(|_| !app.train.shows_next_run()) else {
         if let Some(obstacle) = app.errors_of(Setting::Data).next() {
             let title = "There is no data to train on";
-            return style::empty_state(ui, Icon::Problem, title, &obstacle.message.to_string());
+            let body = obstacle.message.to_string();
+            return style::empty_state(ui, Icon::Problem, title, &body, |ui| {
+                ui.add(style::secondary_button("Choose a folder…"))
+                    .pushes(actions, || TrainAction::ChooseDataFolder);
+            });
         }
         return preview::show(ui, app, &mut view.preview);
     };
@@ -92,7 +96,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     }
     view.range.keep_within(view.curves.last_step());
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
-        return before_the_first_step(ui, app, run, &mut view.data_images);
+        return before_the_first_step(ui, app, run, &mut view.data_images, actions);
     }
     let training = view.curves.accuracy.smooth.points().last();
     let training = training.map(|point| point[1] / 100.0);
@@ -198,7 +202,13 @@ fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
     }
 }
 
-fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut DataImageGrid) {
+fn before_the_first_step(
+    ui: &mut Ui,
+    app: &App,
+    run: &RunView,
+    images: &mut DataImageGrid,
+    actions: &mut Vec<Action>,
+) {
     let (title, what_to_do) = match run.phase {
         Phase::Preparing(_) => {
             let progress = app.ctx.jobs.progress_of(run.id);
@@ -210,11 +220,14 @@ fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut Dat
         ),
         Phase::Discarded => (
             "The run was stopped before its first step",
-            "Press Start to begin a new one.",
+            "No step was made, so that there is nothing to see of it.",
         ),
         _ => return data_images(ui, run, "Computing the first step", None, images),
     };
-    style::empty_state(ui, Icon::Problem, title, what_to_do);
+    style::empty_state(ui, Icon::Problem, title, what_to_do, |ui| {
+        ui.add(style::secondary_button("See what the next run does"))
+            .pushes(actions, || TrainAction::ShowNextRun(true));
+    });
 }
 
 /// Below this width, in points, only the most important is shown.

@@ -43,6 +43,11 @@ pub fn quiet_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).with_class(QUIET)
 }
 
+/// The same within other content, as low as `small_button`; a text that is too long is cut.
+pub fn small_quiet_button(text: impl Into<WidgetText>) -> Button<'static> {
+    small_button(text).truncate().with_class(QUIET)
+}
+
 /// A button that deletes.
 pub fn danger_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into())

@@ -126,6 +126,12 @@ pub fn framed(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect) {
     style::outline(ui.painter(), rect, 1.0, palette.line);
 }
 
+/// The size of a tile whose image has this side, with as many lines of text.
+pub fn tile_size(ui: &Ui, side: f32, lines: usize) -> Vec2 {
+    let small = TextStyle::Small.resolve(ui.style());
+    vec2(side, side + small.size * 1.3 * lines as f32 + 6.0)
+}
+
 /// An image that can be clicked, with `N` lines of text below it. `spoken` is for screen readers.
 pub fn tile<const N: usize>(
     ui: &mut Ui,
@@ -136,10 +142,7 @@ pub fn tile<const N: usize>(
     spoken: &str,
 ) -> Response {
     let small = TextStyle::Small.resolve(ui.style());
-    let (rect, response) = ui.allocate_exact_size(
-        vec2(side, side + small.size * 1.3 * N as f32 + 6.0),
-        Sense::click(),
-    );
+    let (rect, response) = ui.allocate_exact_size(tile_size(ui, side, N), Sense::click());
     let image = Rect::from_min_size(
         rect.min.round_to_pixels(ui.pixels_per_point()),
         Vec2::splat(side),

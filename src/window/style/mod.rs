@@ -1,11 +1,13 @@
 //! The look: the only folder with colors, spacings, fonts and radii, and the few widgets that all
 //! panels share.
 
+use std::sync::Arc;
+
 use eframe::egui::{
     Align, Align2, Button, Color32, ComboBox, Context, CornerRadius, FontId, FontSelection, Frame,
     Grid, Id, InnerResponse, Key, Label, Layout, Margin, Memory, Modal, ModalResponse, Modifiers,
-    Painter, ProgressBar, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind,
-    TextStyle, Ui, Vec2, Widget, WidgetInfo, WidgetText, accesskit, pos2, vec2,
+    Painter, Pos2, ProgressBar, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke,
+    StrokeKind, TextStyle, Ui, Vec2, Widget, WidgetInfo, WidgetText, accesskit, pos2, vec2,
 };
 
 use self::icons::{Icon, icon};
@@ -21,13 +23,13 @@ mod tokens;
 
 pub use self::button::{
     danger_button, icon_button, labeled, primary_button, quiet_button, secondary_button,
-    small_button, toggle,
+    small_button, small_quiet_button, toggle,
 };
 pub use self::fonts::SemiBold;
 pub use self::palette::apply;
 #[cfg(debug_assertions)]
 pub(super) use self::tokens::reload;
-pub use self::tokens::{Palette, allow_motion, motion, on_white, palette, readable_on};
+pub use self::tokens::{Motion, Palette, allow_motion, motion, on_white, palette, readable_on};
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
@@ -435,22 +437,28 @@ pub fn caption(ui: &mut Ui, title: &str, how: &str) {
     });
 }
 
-/// The content of an empty screen: what it is for and what to do next.
-pub fn empty_state(ui: &mut Ui, picture: Icon, title: &str, body: &str) {
+/// The picture of a thing: its icon on a tinted square with this side.
+pub fn picture(ui: &mut Ui, picture: Icon, side: f32) {
+    let (rect, _) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
+    let accent = palette(ui).accent;
+    let ground = accent.gamma_multiply(0.12);
+    ui.painter().rect_filled(rect, side * 0.25, ground);
+    picture.paint(ui.painter(), rect.shrink(side * 0.24), accent);
+}
+
+/// The content of an empty screen: what it is for and what to do next, with one `button` for that.
+pub fn empty_state(ui: &mut Ui, icon: Icon, title: &str, body: &str, button: impl FnOnce(&mut Ui)) {
     let height = ui.available_height();
     ui.vertical_centered(|ui| {
         ui.add_space((height * 0.2).min(160.0));
         ui.set_max_width(TEXT_WIDTH.min(ui.available_width()));
-        let (rect, _) = ui.allocate_exact_size(vec2(88.0, 88.0), Sense::hover());
-        let accent = palette(ui).accent;
-        let ground = accent.gamma_multiply(0.12);
-        ui.painter().circle_filled(rect.center(), 44.0, ground);
-        picture.paint(ui.painter(), rect.shrink(24.0), accent);
+        picture(ui, icon, 88.0);
         ui.add_space(GAP);
         ui.heading(title);
         ui.add_space(GAP / 3.0);
         ui.weak(body);
         ui.add_space(GAP);
+        button(ui);
     });
 }
 
@@ -540,6 +548,27 @@ pub fn text_width(ui: &Ui, text: impl Into<String>, font: &FontId) -> f32 {
         .painter()
         .layout_no_wrap(text, font.clone(), Color32::PLACEHOLDER);
     line.size().x
+}
+
+/// Paints a text over lines: around its letters they are hidden by the background.
+pub fn text_with_halo(
+    painter: &Painter,
+    at: Pos2,
+    anchor: Align2,
+    text: String,
+    font: FontId,
+    color: Color32,
+    palette: Palette,
+) {
+    const WIDTH: f32 = 2.0;
+    let galley = painter.layout_no_wrap(text, font, color);
+    let place = anchor.anchor_size(at, galley.size()).min;
+    for eighth in 0..8_u8 {
+        let around = Vec2::angled(f32::from(eighth) * std::f32::consts::FRAC_PI_4) * WIDTH;
+        let galley = Arc::clone(&galley);
+        painter.galley_with_override_text_color(place + around, galley, palette.background);
+    }
+    painter.galley(place, galley, color);
 }
 
 /// The background of a box that floats over a plot.

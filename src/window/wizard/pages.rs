@@ -76,11 +76,7 @@ fn welcome(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Act
         ui.add_space(style::GAP);
         for (icon, title, body) in STEPS {
             ui.horizontal_top(|ui| {
-                let (rect, _) = ui.allocate_exact_size(vec2(40.0, 40.0), Sense::hover());
-                let accent = style::palette(ui).accent;
-                let ground = accent.gamma_multiply(0.12);
-                ui.painter().rect_filled(rect, style::RADIUS, ground);
-                icon.paint(ui.painter(), rect.shrink(9.0), accent);
+                style::picture(ui, icon, 40.0);
                 ui.add_space(style::GAP / 2.0);
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;

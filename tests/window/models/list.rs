@@ -540,3 +540,41 @@ fn a_run_of_one_epoch_shows_its_steps() {
         "a wide window shows the settings beside the results"
     );
 }
+
+#[test]
+fn a_wide_window_has_two_columns_of_cards_of_one_height() {
+    let runs = || {
+        let mut noted = finished("runs/one", false);
+        noted.annotation.note = "With a note".to_owned();
+        vec![
+            noted,
+            finished("runs/two", false),
+            finished("runs/three", false),
+        ]
+    };
+    let cards = |size| -> Vec<_> {
+        let harness = listing(size, runs());
+        let cards = harness.get_all_by_label_contains("Test accuracy on ");
+        let mut cards: Vec<_> = cards.map(|card| card.rect()).collect();
+        cards.sort_by(|a, b| {
+            (a.top(), a.left())
+                .partial_cmp(&(b.top(), b.left()))
+                .unwrap()
+        });
+        cards
+    };
+    let narrow = cards([1280.0, 900.0]);
+    assert!(
+        narrow
+            .windows(2)
+            .all(|pair| pair[0].left() == pair[1].left())
+    );
+    let wide = cards([1600.0, 900.0]);
+    let [left, right, below] = wide[..3] else {
+        panic!("{wide:?}")
+    };
+    assert_eq!((left.top(), left.height()), (right.top(), right.height()));
+    assert!(left.right() < right.left() && left.left() == below.left());
+    assert!(below.top() > left.bottom());
+    assert!(below.height() < left.height(), "it has no note");
+}

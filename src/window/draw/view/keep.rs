@@ -113,7 +113,7 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>
                 }
                 Some(_) => RichText::new("Does not look like a digit to the model").semibold(),
                 None => {
-                    let (round, rounds) = (collection.round(), collection.rounds);
+                    let (round, rounds) = (collection.round(), Collection::ROUNDS);
                     let left = collection.left();
                     RichText::new(format!("Round {round} of {rounds}, {left} left")).weak()
                 }

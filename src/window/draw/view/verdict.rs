@@ -184,8 +184,7 @@ pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             icons::icon(ui, icons::Icon::Problem);
         }
         let line = RichText::new(app.device_summary()).weak();
-        let button = style::quiet_button(line).small().truncate();
-        let response = ui.add(button.min_size(vec2(24.0, 24.0))).on_hover_text(
+        let response = ui.add(style::small_quiet_button(line)).on_hover_text(
             "The device that recognizes drawings. Click for measurements and to choose another",
         );
         // Not a menu popup: that has no focus rings around radio buttons and justifies text.

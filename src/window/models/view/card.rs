@@ -1,11 +1,12 @@
 //! A card in the list of models: name, date, accuracy, its curve and the person's note at a glance.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align2, Color32, FontId, Galley, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke,
-    StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
+    Color32, FontId, Galley, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind,
+    TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
@@ -24,12 +25,13 @@ const CURVE: [f32; 2] = [60.0, 30.0];
 const WIDE_CURVE: [f32; 2] = [140.0, 30.0];
 /// From this width on, in points, a card is wide.
 const WIDE: f32 = 560.0;
-/// The limits of the width of the accuracy's column, in points: that of a figure, and that of the
-/// name of a data set below it.
-const ACCURACY_WIDTH: [f32; 2] = [58.0, 96.0];
+/// Type size of the accuracy.
+const ACCURACY: f32 = 20.0;
+/// The greatest width of the name of a data set below it, in points.
+const MEASURED_ON_WIDTH: f32 = 96.0;
 
-struct Card<'a> {
-    title: &'a str,
+pub struct Card<'a> {
+    title: Cow<'a, str>,
     line: String,
     annotation: Annotation,
     accuracy: Option<Figure>,
@@ -46,15 +48,9 @@ struct Figure {
     about: String,
 }
 
-pub fn run(
-    ui: &mut Ui,
-    app: &App,
-    runs: &[RunEntry],
-    entry: &RunEntry,
-    selected: bool,
-) -> Response {
+pub fn of_run<'a>(app: &'a App, runs: &[RunEntry], entry: &'a RunEntry) -> Card<'a> {
     let mut card = Card {
-        title: &entry.title,
+        title: Cow::Borrowed(&entry.title),
         line: "damaged".to_owned(),
         annotation: Annotation::default(),
         accuracy: None,
@@ -73,22 +69,21 @@ pub fn run(
         card.in_use = app.ctx.is_in_use(&model);
         card.broken = false;
     }
-    card.show(ui, selected)
+    card
 }
 
-pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
+pub fn of_starter(app: &App) -> Card<'_> {
     let starter = app.ctx.starter_model.as_ref();
     let accuracy = starter.and_then(|model| model.accuracy.as_ref());
-    let card = Card {
-        title: &app.model_name(&ModelRef::Starter),
+    Card {
+        title: Cow::Owned(app.model_name(&ModelRef::Starter)),
         line: "Included with Inkling".to_owned(),
         annotation: Annotation::default(),
         accuracy: accuracy.map(figure),
         curve: None,
         in_use: app.ctx.is_in_use(&ModelRef::Starter),
         broken: false,
-    };
-    card.show(ui, selected)
+    }
 }
 
 /// What stands below the title: of a model with a name of its own its network and data, the date,
@@ -144,13 +139,25 @@ fn figure(accuracy: &Accuracy) -> Figure {
     }
 }
 
-impl Card<'_> {
-    fn show(self, ui: &mut Ui, selected: bool) -> Response {
-        let palette = style::palette(ui);
-        let (body, small) = (
-            TextStyle::Body.resolve(ui.style()),
-            TextStyle::Small.resolve(ui.style()),
-        );
+/// A card whose texts are laid out.
+pub struct Laid<'a> {
+    card: Card<'a>,
+    width: f32,
+    title: Arc<Galley>,
+    /// What stands below the title, and the galley of it.
+    line: String,
+    below: Arc<Galley>,
+    note: Option<Arc<Galley>>,
+    /// The accuracy, and what it was measured on.
+    accuracy: Option<[Arc<Galley>; 2]>,
+    curve: Option<(&'a Thumbnail, [f32; 2])>,
+}
+
+impl<'a> Card<'a> {
+    /// Lays it out in this width.
+    pub fn lay_out(self, ui: &Ui, width: f32) -> Laid<'a> {
+        let [body, small] =
+            [TextStyle::Body, TextStyle::Small].map(|font| font.resolve(ui.style()));
         let (strong, weak) = (
             ui.visuals().strong_text_color(),
             ui.visuals().weak_text_color(),
@@ -160,60 +167,95 @@ impl Card<'_> {
         } else {
             self.line.clone()
         };
-
         // From the right: accuracy, curve, texts. The note is below all of them.
-        let width = ui.available_width();
-        let mut room = width - 2.0 * MARGIN[0];
-        let [least, most] = ACCURACY_WIDTH;
-        let measured_on = self
-            .accuracy
-            .as_ref()
-            .map(|figure| lines(ui, &figure.measured_on, small.clone(), weak, most, 1));
-        let accuracy_width = measured_on
-            .as_ref()
-            .map_or(0.0, |words| words.size().x.max(least));
+        let inner = width - 2.0 * MARGIN[0];
+        let accuracy = self.accuracy.as_ref().map(|figure| {
+            let font = FontId::new(ACCURACY, style::fonts::semibold());
+            let on = &figure.measured_on;
+            [
+                lines(ui, &figure.value, font, strong, inner, 1),
+                lines(ui, on, small.clone(), weak, MEASURED_ON_WIDTH, 1),
+            ]
+        });
         let curve = self
             .curve
             .map(|curve| (curve, if width >= WIDE { WIDE_CURVE } else { CURVE }));
-        for column in [accuracy_width, curve.map_or(0.0, |(_, [width, _])| width)] {
-            room -= if column > 0.0 {
-                column + COLUMN_GAP
-            } else {
-                0.0
-            };
+        let columns = [
+            accuracy.as_ref().map(accuracy_width),
+            curve.map(|(_, [width, _])| width),
+        ];
+        let room = columns
+            .into_iter()
+            .flatten()
+            .fold(inner, |room, column| room - column - COLUMN_GAP);
+        let color = if self.broken {
+            style::palette(ui).bad
+        } else {
+            strong
+        };
+        let star = self.star_width(&body);
+        let title = lines(ui, &self.title, body, color, room - star, 2);
+        let below = lines(ui, &line, small.clone(), weak, room, 1);
+        let note = &self.annotation.note;
+        let note = (!note.is_empty()).then(|| lines(ui, note, small, weak, inner, 1));
+        Laid {
+            card: self,
+            width,
+            title,
+            line,
+            below,
+            note,
+            accuracy,
+            curve,
         }
-        let star = if self.annotation.starred {
-            body.size + 4.0
+    }
+
+    fn star_width(&self, font: &FontId) -> f32 {
+        if self.annotation.starred {
+            font.size + 4.0
         } else {
             0.0
-        };
-        let title = lines(
-            ui,
-            self.title,
-            body.clone(),
-            if self.broken { palette.bad } else { strong },
-            room - star,
-            2,
-        );
-        let below = lines(ui, &line, small.clone(), weak, room, 1);
-        let note = (!self.annotation.note.is_empty()).then(|| {
-            lines(
-                ui,
-                &self.annotation.note,
-                small.clone(),
-                weak,
-                width - 2.0 * MARGIN[0],
-                1,
-            )
-        });
-        let is_cut = note.as_ref().is_some_and(|note| note.elided);
-        let texts = title.size().y
-            + 4.0
-            + below.size().y
-            + note.as_ref().map_or(0.0, |note| note.size().y + 2.0);
+        }
+    }
 
-        let (rect, response) =
-            ui.allocate_exact_size(vec2(width, texts + 2.0 * MARGIN[1]), Sense::click());
+    fn label(&self, line: &str) -> String {
+        let Annotation { starred, note, .. } = &self.annotation;
+        let mut label = self.title.to_string();
+        if *starred {
+            label += ", starred";
+        }
+        label += &format!(", {line}");
+        if !note.is_empty() {
+            label += &format!(", {note}");
+        }
+        if let Some(figure) = &self.accuracy {
+            label += &format!(", {}", figure.about);
+        }
+        label
+    }
+}
+
+fn accuracy_width(texts: &[Arc<Galley>; 2]) -> f32 {
+    texts.iter().map(|text| text.size().x).fold(0.0, f32::max)
+}
+
+impl Laid<'_> {
+    /// The height that it needs, in points.
+    pub fn height(&self) -> f32 {
+        let texts = self.title.size().y + 4.0 + self.below.size().y;
+        let figure = self.accuracy.iter().flatten();
+        let figure: f32 = figure.map(|text| text.size().y).sum();
+        let note = self.note.as_ref().map_or(0.0, |note| note.size().y + 2.0);
+        texts.max(figure) + note + 2.0 * MARGIN[1]
+    }
+
+    /// Draws it in this height.
+    pub fn show(self, ui: &mut Ui, height: f32, selected: bool) -> Response {
+        let palette = style::palette(ui);
+        let body = TextStyle::Body.resolve(ui.style());
+        let strong = ui.visuals().strong_text_color();
+        let weak = ui.visuals().weak_text_color();
+        let (rect, response) = ui.allocate_exact_size(vec2(self.width, height), Sense::click());
         let fill = if selected {
             palette.accent.gamma_multiply(0.14)
         } else if response.hovered() {
@@ -229,43 +271,40 @@ impl Card<'_> {
         };
         painter.rect(rect, style::RADIUS, fill, outline, StrokeKind::Inside);
         let inner = rect.shrink2(MARGIN.into());
-
-        let row_height = ui.text_style_height(&TextStyle::Body);
         let mut top = inner.min;
-        if self.annotation.starred {
-            let side = body.size;
-            let place =
-                Rect::from_min_size(top + vec2(0.0, (row_height - side) * 0.5), vec2(side, side));
+        let star = self.card.star_width(&body);
+        if star > 0.0 {
+            let row_height = ui.text_style_height(&TextStyle::Body);
+            let place = top + vec2(0.0, (row_height - body.size) * 0.5);
+            let place = Rect::from_min_size(place, vec2(body.size, body.size));
             Icon::Favorite.paint(&painter, place, palette.accent);
         }
-        painter.galley(top + vec2(star, 0.0), Arc::clone(&title), strong);
-        top.y += title.size().y + 4.0;
-        painter.galley(top, Arc::clone(&below), weak);
-        top.y += below.size().y + 2.0;
-        if let Some(note) = note {
-            painter.galley(top, note, weak);
+        painter.galley(top + vec2(star, 0.0), Arc::clone(&self.title), strong);
+        top.y += self.title.size().y + 4.0;
+        painter.galley(top, Arc::clone(&self.below), weak);
+        if let Some(note) = &self.note {
+            let at = pos2(top.x, inner.bottom() - note.size().y);
+            painter.galley(at, Arc::clone(note), weak);
         }
         let mut about = None;
-        if let (Some(figure), Some(measured_on)) = (&self.accuracy, measured_on) {
-            painter.text(
-                inner.right_top(),
-                Align2::RIGHT_TOP,
-                &figure.value,
-                body,
-                strong,
-            );
-            let below = inner.right_top() + vec2(-measured_on.size().x, row_height + 4.0);
-            painter.galley(below, measured_on, weak);
-            let left = inner.right() - accuracy_width;
+        let mut right = inner.right();
+        if let (Some(figure), Some(texts)) = (&self.card.accuracy, &self.accuracy) {
+            let mut top = inner.top();
+            for text in texts {
+                let at = pos2(right - text.size().x, top);
+                painter.galley(at, Arc::clone(text), weak);
+                top += text.size().y;
+            }
+            let left = right - accuracy_width(texts);
             about = response
                 .hover_pos()
                 .filter(|at| at.x >= left)
                 .map(|_| figure.about.clone());
+            right = left - COLUMN_GAP;
         }
-        if let Some((thumbnail, [curve_width, height])) = curve {
-            let right = inner.right() - accuracy_width - COLUMN_GAP;
+        if let Some((thumbnail, [curve_width, height])) = self.curve {
             let place = Rect::from_min_size(
-                pos2(right - curve_width, inner.top() + 2.0),
+                pos2(right - curve_width, inner.top() + 4.0),
                 vec2(curve_width, height),
             );
             sparkline(&painter, place, thumbnail, palette);
@@ -276,26 +315,11 @@ impl Card<'_> {
                     .map(|_| about_curve(thumbnail))
             });
         }
-        let label = self.label(&line);
+        let label = self.card.label(&self.line);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, label.clone()));
-        let about = about.or_else(|| is_cut.then(|| self.annotation.note.clone()));
+        let is_cut = self.note.as_ref().is_some_and(|note| note.elided);
+        let about = about.or_else(|| is_cut.then(|| self.card.annotation.note.clone()));
         about.map_or(response.clone(), |about| response.on_hover_text(about))
-    }
-
-    fn label(&self, line: &str) -> String {
-        let Annotation { starred, note, .. } = &self.annotation;
-        let mut label = self.title.to_owned();
-        if *starred {
-            label += ", starred";
-        }
-        label += &format!(", {line}");
-        if !note.is_empty() {
-            label += &format!(", {note}");
-        }
-        if let Some(figure) = &self.accuracy {
-            label += &format!(", {}", figure.about);
-        }
-        label
     }
 }
 

@@ -18,7 +18,7 @@ use crate::text::format::percent;
 use crate::window::style::SemiBold as _;
 use crate::window::style::icons::Icon;
 use crate::window::style::{self, table};
-use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _};
+use crate::window::{Action, Activity, App, DrawAction, ModelsAction, Pushes as _, Screen};
 
 /// Below this width, in points, the choice stands above the comparison instead of beside it.
 const TWO_COLUMNS: f32 = 760.0;
@@ -102,12 +102,24 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     if !COMPARED_MODELS.contains(&runs.len()) {
         let (least, most) = (COMPARED_MODELS.start(), COMPARED_MODELS.end());
         let body = "Their curves and settings appear here side by side, and a test shows which is better on the same test images.";
-        return style::empty_state(
-            ui,
-            Icon::Compare,
-            &format!("Choose {least} to {most} models"),
-            body,
-        );
+        let title = format!("Choose {least} to {most} models");
+        return style::empty_state(ui, Icon::Compare, &title, body, |ui| {
+            let is_chosen = |run: &RunSummary| {
+                let mut chosen = runs.iter();
+                chosen.any(|(entry, _)| entry.folder == run.folder)
+            };
+            let newest = app.models.readable().find(|run| !is_chosen(run));
+            if let Some(run) = newest {
+                ui.add(style::secondary_button("Add the newest one"))
+                    .pushes(actions, || ModelsAction::ChooseCompared {
+                        folder: run.folder.clone(),
+                        chosen: true,
+                    });
+            } else {
+                ui.add(style::secondary_button("Train another model"))
+                    .pushes(actions, || Action::Show(Screen::Train));
+            }
+        });
     }
     measure(ui, app, actions);
     choose_baseline(ui, app, &runs, actions);

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, Response, ScrollArea, Ui, vec2};
 
 use self::editor::{Editor, First};
 use self::list::Order;
@@ -58,6 +58,11 @@ const TWO_COLUMNS: f32 = 760.0;
 /// The list's share of the width beside the details, and its limits in points.
 const LIST_SHARE: f32 = 0.34;
 const LIST_WIDTH: RangeInclusive<f32> = 360.0..=560.0;
+/// From this width on, in points, the list has two columns of cards; its share of the width, and
+/// the greatest width.
+const TWO_CARDS: f32 = 1540.0;
+const TWO_CARDS_SHARE: f32 = 0.42;
+const TWO_CARDS_WIDTH: f32 = 800.0;
 /// The greatest width of the details, in points.
 const DETAILS_WIDTH: f32 = 1900.0;
 
@@ -134,22 +139,29 @@ fn content(
     chosen: &Selected,
     actions: &mut Vec<Action>,
 ) {
-    if ui.available_width() < TWO_COLUMNS {
+    let width = ui.available_width();
+    if width < TWO_COLUMNS {
+        let shown = Place::WithDetails;
         ScrollArea::vertical()
             .auto_shrink(false)
-            .show(ui, |ui| list(ui, app, runs, view, chosen, true, actions));
+            .show(ui, |ui| list(ui, app, runs, view, chosen, shown, actions));
         return;
     }
     let height = ui.available_height();
-    let list_width = (ui.available_width() * LIST_SHARE)
-        .clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end())
-        .floor();
+    let (shown, list_width) = if width < TWO_CARDS {
+        let list = (width * LIST_SHARE).clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end());
+        (Place::BesideDetails { columns: 1 }, list)
+    } else {
+        let list = (width * TWO_CARDS_SHARE).min(TWO_CARDS_WIDTH);
+        (Place::BesideDetails { columns: 2 }, list)
+    };
+    let list_width = list_width.floor();
     ui.horizontal_top(|ui| {
         style::column(ui, vec2(list_width, height), |ui| {
             let area = ScrollArea::vertical()
                 .id_salt("list of models")
                 .auto_shrink(false);
-            area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
+            area.show(ui, |ui| list(ui, app, runs, view, chosen, shown, actions));
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
@@ -178,13 +190,23 @@ fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
     }
 }
 
+/// Where the list stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The details are below the selected card.
+    WithDetails,
+    BesideDetails {
+        columns: usize,
+    },
+}
+
 fn list(
     ui: &mut Ui,
     app: &App,
     runs: &[RunEntry],
     view: &mut ModelsView,
     chosen: &Selected,
-    inline: bool,
+    place: Place,
     actions: &mut Vec<Action>,
 ) {
     list::interrupted(ui, app, &mut view.confirming, actions);
@@ -193,6 +215,24 @@ fn list(
     if listed.is_empty() && !runs.is_empty() {
         ui.label(style::hint("No model matches the search."));
     }
+    if runs.is_empty() {
+        style::full_card(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                style::picture(ui, Icon::Models, 40.0);
+                ui.add_space(style::GAP / 2.0);
+                ui.vertical(|ui| {
+                    style::strong(ui, "Your trained models will appear here.");
+                    style::weak(
+                        ui,
+                        "Until you have trained one, the starter model recognizes your drawings.",
+                    );
+                    ui.add_space(style::GAP / 2.0);
+                    ui.add(style::primary_button("Train a model"))
+                        .pushes(actions, || Action::Show(Screen::Train));
+                });
+            });
+        });
+    }
     let shown = match chosen {
         Selected::Run(folder) => runs
             .iter()
@@ -200,66 +240,88 @@ fn list(
             .map(|entry| curves::represented_by(runs, entry)),
         Selected::Starter => None,
     };
-    let mut group = None;
-    for entry in listed {
-        let of = view.order.group(entry);
-        if of != group {
-            style::section(ui, of.as_deref().unwrap_or_default());
-            group = of;
+    let is_shown = |entry: Option<&RunEntry>| match (entry, shown) {
+        (Some(entry), shown) => shown.is_some_and(|shown| shown.folder == entry.folder),
+        (None, _) => *chosen == Selected::Starter,
+    };
+    let columns = match place {
+        Place::WithDetails => 1,
+        Place::BesideDetails { columns } => columns,
+    };
+    let between = ui.spacing().item_spacing.x * (columns - 1) as f32;
+    let width = ((ui.available_width() - between) / columns as f32).floor();
+    let listed = listed.into_iter();
+    let mut cards: Vec<(Option<String>, Option<&RunEntry>)> = listed
+        .map(|entry| (view.order.group(entry), Some(entry)))
+        .collect();
+    // The starter model comes last.
+    let last = cards.last().and_then(|(group, _)| group.clone());
+    cards.push((last, None));
+    for group in cards.chunk_by(|(one, _), (other, _)| one == other) {
+        if let Some((Some(name), _)) = group.first() {
+            style::section(ui, name);
         }
-        let this = Selected::Run(entry.folder.clone());
-        let is_shown = shown.is_some_and(|shown| shown.folder == entry.folder);
-        let card = card::run(ui, app, runs, entry, is_shown);
-        if card.clicked() {
-            view.selected = Some(this.clone());
-        }
-        if let Ok(summary) = &entry.summary {
-            if card.double_clicked() {
-                actions.push(Action::Draw(DrawAction::DrawWith(ModelRef::File(
-                    summary.model_path.clone(),
-                ))));
-            }
-            if card.has_focus()
-                && view.editor.is_none()
-                && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
-            {
-                view.selected = Some(this.clone());
-                view.editor = Editor::open(entry, First::Name);
-            }
-            let shown = Shown {
-                app,
-                runs,
-                entry,
-                summary,
-            };
-            card.context_menu(|ui| offers::context_menu(ui, shown, view, actions));
-        }
-        if inline && is_shown {
-            ui.indent("details", |ui| {
-                show_details(ui, app, runs, view, chosen, actions);
+        for row in group.chunks(columns) {
+            let laid = row.iter().map(|(_, entry)| {
+                let card = entry.map_or_else(
+                    || card::of_starter(app),
+                    |entry| card::of_run(app, runs, entry),
+                );
+                card.lay_out(ui, width)
             });
+            let laid: Vec<_> = laid.collect();
+            let height = laid.iter().map(card::Laid::height).fold(0.0, f32::max);
+            ui.horizontal_top(|ui| {
+                for (&(_, entry), card) in row.iter().zip(laid) {
+                    let card = card.show(ui, height, is_shown(entry));
+                    match entry {
+                        Some(entry) => on_card(ui, app, runs, entry, &card, view, actions),
+                        None if card.clicked() => view.selected = Some(Selected::Starter),
+                        None => {}
+                    }
+                }
+            });
+            if place == Place::WithDetails && row.iter().any(|(_, entry)| is_shown(*entry)) {
+                ui.indent("details", |ui| {
+                    show_details(ui, app, runs, view, chosen, actions);
+                });
+            }
         }
     }
-    if runs.is_empty() {
-        style::full_card(ui, |ui| {
-            style::semibold(ui, "Your trained models will appear here.");
-            style::weak(
-                ui,
-                "Until you have trained one, the starter model recognizes your drawings.",
-            );
-            ui.add_space(style::GAP / 2.0);
-            ui.add(style::primary_button("Train a model"))
-                .pushes(actions, || Action::Show(Screen::Train));
-        });
+}
+
+/// What is done with the card of a run.
+fn on_card(
+    ui: &Ui,
+    app: &App,
+    runs: &[RunEntry],
+    entry: &RunEntry,
+    card: &Response,
+    view: &mut ModelsView,
+    actions: &mut Vec<Action>,
+) {
+    if card.clicked() {
+        view.selected = Some(Selected::Run(entry.folder.clone()));
     }
-    if card::starter(ui, app, *chosen == Selected::Starter).clicked() {
-        view.selected = Some(Selected::Starter);
+    let Ok(summary) = &entry.summary else { return };
+    if card.double_clicked() {
+        let model = ModelRef::File(summary.model_path.clone());
+        actions.push(Action::Draw(DrawAction::DrawWith(model)));
     }
-    if inline && *chosen == Selected::Starter {
-        ui.indent("details of the starter", |ui| {
-            show_details(ui, app, runs, view, chosen, actions);
-        });
+    if card.has_focus()
+        && view.editor.is_none()
+        && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
+    {
+        view.selected = Some(Selected::Run(entry.folder.clone()));
+        view.editor = Editor::open(entry, First::Name);
     }
+    let shown = Shown {
+        app,
+        runs,
+        entry,
+        summary,
+    };
+    card.context_menu(|ui| offers::context_menu(ui, shown, view, actions));
 }
 
 fn show_details(

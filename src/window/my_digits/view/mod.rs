@@ -14,7 +14,7 @@ use crate::window::shell::{help, shortcuts};
 use crate::window::style::icons::Icon;
 use crate::window::style::image_sheet::Cached;
 use crate::window::{
-    Action, Activity, App, Collection, DIGITS, MyDigitsAction, Pushes as _, Screen, style,
+    Action, Activity, App, Collection, DIGITS, MyDigitsAction, Pushes as _, style,
 };
 
 /// From this width on the buttons stand beside the figures, in points.
@@ -189,15 +189,8 @@ fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
 
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
     let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognized correctly, and type the correct digit when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
-    style::empty_state(ui, Icon::MyDigits, "No drawings yet", body);
-    ui.vertical_centered(|ui| {
-        let [usual, more] = Collection::ROUNDS;
-        collect(ui, true, usual, actions);
-        ui.add_space(style::GAP / 2.0);
-        collect(ui, false, more, actions);
-        ui.add_space(style::GAP / 2.0);
-        ui.add(style::quiet_button("Go to Draw"))
-            .pushes(actions, || Action::Show(Screen::Draw));
+    style::empty_state(ui, Icon::MyDigits, "No drawings yet", body, |ui| {
+        collect(ui, style::primary_button(COLLECT), actions);
     });
 }
 
@@ -236,25 +229,17 @@ fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text(about)
         .on_disabled_hover_text(why_not.unwrap_or_default())
         .pushes(actions, || MyDigitsAction::FineTune);
-    collect(ui, false, Collection::ROUNDS[0], actions);
+    collect(ui, style::secondary_button(COLLECT), actions);
 }
 
-/// The button that starts the guided collection with this many rounds.
-fn collect(ui: &mut Ui, primary: bool, rounds: usize, actions: &mut Vec<Action>) {
-    let (times, time) = match rounds {
-        3 => ("three", "one to two minutes"),
-        _ => ("five", "two to three minutes"),
-    };
-    let name = format!("Draw each digit {times} times");
-    let button = if primary {
-        style::primary_button(name)
-    } else {
-        style::secondary_button(name)
-    };
-    let about = format!("{} drawings, {time}", Collection::new(rounds).total());
+const COLLECT: &str = "Draw each digit three times";
+
+/// The button that starts the guided collection.
+fn collect(ui: &mut Ui, button: Button<'_>, actions: &mut Vec<Action>) {
+    let drawings = Collection::default().total();
     ui.add(button)
-        .on_hover_text(about)
-        .pushes(actions, || MyDigitsAction::Collect(rounds));
+        .on_hover_text(format!("{drawings} drawings, one to two minutes"))
+        .pushes(actions, || MyDigitsAction::Collect);
 }
 
 /// What came of the last fine-tuning, and the way back from it while its model is in use.

@@ -39,17 +39,17 @@ const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
 const BARS: [f32; 2] = [360.0, 300.0];
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
-    selection(ui, app, view, actions);
+    let (model, data) = selection(ui, app, view, actions);
     ui.add_space(style::GAP / 2.0);
     let Some(results) = &app.results.shown else {
-        let body = "Finish a run, or choose a model and a test set above and press Evaluate. The accuracy, the confusion matrix and the \
-                    misclassified images are shown here.";
-        style::empty_state(ui, Icon::Results, "No results yet", body);
-        return;
+        let body = "The accuracy of a model, its confusion matrix and the images that it misclassifies. Finish a run, or evaluate the model that is chosen above.";
+        return style::empty_state(ui, Icon::Results, "No results yet", body, |ui| {
+            evaluate(ui, app, model, data, actions);
+        });
     };
     view.classes = results.model.classes.clone();
     let evaluation = &results.measured.evaluation;
-    if view.gallery.sync(ui.ctx(), &evaluation.mistakes) {
+    if view.gallery.sync(&evaluation.mistakes) {
         (view.cell, view.opened) = (None, None);
     }
     let visible = ui.available_height();
@@ -73,7 +73,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     });
     mistakes::opened(
         ui,
-        &view.gallery,
+        &mut view.gallery,
         &view.classes,
         view.cell,
         &mut view.opened,
@@ -196,7 +196,13 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
     ui.horizontal_wrapped(|ui| {
         style::semibold(ui, "Misclassified images");
         let Some((truth, answer)) = view.cell else {
-            ui.weak("most confident errors first");
+            let (kept, all) = (evaluation.mistakes.len() as u64, error_count(evaluation));
+            let [few, many] = [kept, all].map(grouped);
+            if kept < all {
+                ui.weak(format!("the {few} most confident of {many}"));
+            } else if all > 0 {
+                ui.weak(format!("{many}, the most confident first"));
+            }
             return;
         };
         let [answer, truth] = [answer, truth].map(|class| view.classes.name(class));
@@ -212,7 +218,13 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
     }
 }
 
-pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
+/// The model and the test set to evaluate it on, in lists.
+fn selection(
+    ui: &mut Ui,
+    app: &App,
+    view: &mut ResultsScreen,
+    actions: &mut Vec<Action>,
+) -> (ModelRef, DataSpec) {
     let (models, data) = (app.models(usize::MAX), data_sets(app));
     // The last evaluation's model and data, unless others were chosen and still exist.
     let measured = app.results.shown.as_ref();
@@ -237,38 +249,54 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
                 }
             }
         });
-        let list = list.labelled_by(label.id).accessible_name("Model to evaluate");
+        let list = list
+            .labelled_by(label.id)
+            .accessible_name("Model to evaluate");
         style::explain_list(list, &name, "");
         let label = ui.label("Test set");
         let list = style::drop_down(ui, "test set", 160.0, &set.label(), |ui| {
             for candidate in data {
-                if ui.selectable_label(candidate == set, candidate.label()).clicked() {
+                if ui
+                    .selectable_label(candidate == set, candidate.label())
+                    .clicked()
+                {
                     view.data = Some(candidate);
                 }
             }
         });
-        let list = list.labelled_by(label.id).accessible_name("Test set to evaluate on");
+        let list = list
+            .labelled_by(label.id)
+            .accessible_name("Test set to evaluate on");
         style::explain_list(list, &set.label(), "");
-        if let Some(running) = app.ctx.jobs.doing(Activity::Evaluation) {
-            let fraction = running.progress.fraction;
-            let bar = ProgressBar::new(fraction).text(percent(fraction.into(), 0));
-            ui.add(bar.desired_width(160.0))
-                .accessible_name("Evaluation progress");
-            ui.button("Cancel")
-                .pushes(actions, || Action::CancelJob(running.id));
-        } else {
-            let busy = app.ctx.is_training();
-            let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
-            let evaluate = style::primary_button("Evaluate");
-            style::ask(ui, evaluate, busy.then_some(why_not), "")
-                .pushes(actions, || ModelsAction::Evaluate { model, data: set });
-            if busy {
-                ui.weak("available when the run in progress has ended");
-            }
+        if app.results.shown.is_some() {
+            evaluate(ui, app, model.clone(), set.clone(), actions);
         }
         help::button(ui, Topic::Results);
     });
     ui.spacing_mut().interact_size.y = height;
+    (model, set)
+}
+
+/// The button that evaluates this model on this data, or how far that is.
+fn evaluate(ui: &mut Ui, app: &App, model: ModelRef, data: DataSpec, actions: &mut Vec<Action>) {
+    if let Some(running) = app.ctx.jobs.doing(Activity::Evaluation) {
+        let fraction = running.progress.fraction;
+        let bar = ProgressBar::new(fraction).text(percent(fraction.into(), 0));
+        ui.add(bar.desired_width(160.0))
+            .accessible_name("Evaluation progress");
+        ui.button("Cancel")
+            .pushes(actions, || Action::CancelJob(running.id));
+    } else {
+        let busy = app.ctx.is_training();
+        let why_not =
+            "Inkling does one thing at a time: an evaluation would slow down the run in progress";
+        let evaluate = style::primary_button("Evaluate");
+        style::ask(ui, evaluate, busy.then_some(why_not), "")
+            .pushes(actions, || ModelsAction::Evaluate { model, data });
+        if busy {
+            ui.weak("available when the run in progress has ended");
+        }
+    }
 }
 
 /// The built-in digits, the data sets found on this machine, the person's own drawings, and the

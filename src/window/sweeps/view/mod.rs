@@ -34,7 +34,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     if let Some(sweep) = &app.sweeps.shown {
         progress(ui, app, sweep, actions);
         ui.add_space(style::GAP / 2.0);
-        trials(ui, sweep, view, actions);
+        trials(ui, app, sweep, view, actions);
         return;
     }
     ui.horizontal(|ui| {
@@ -107,8 +107,10 @@ fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
         style::semibold(ui, sweep.state());
         ui.label(sweep.figures().join(", "));
     });
-    ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0))
-        .accessible_name("Sweep progress");
+    if sweep.phase != SweepPhase::Complete {
+        ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0))
+            .accessible_name("Sweep progress");
+    }
     settings(ui, app, sweep, actions);
 }
 
@@ -200,15 +202,23 @@ pub enum Part {
 }
 
 /// Draws them in what is left of the screen.
-fn trials(ui: &mut Ui, sweep: &SweepView, view: &mut SweepScreen, actions: &mut Vec<Action>) {
+fn trials(
+    ui: &mut Ui,
+    app: &App,
+    sweep: &SweepView,
+    view: &mut SweepScreen,
+    actions: &mut Vec<Action>,
+) {
     let SweepScreen { part, order } = view;
     if sweep.trials.is_empty() {
+        let title = "The first trials are being started";
         let body = "Each trial will be a line here, and a point in the plots.";
-        return style::empty_state(ui, Icon::Sweep, "The first trials are being started", body);
+        // Pause and Stop are above.
+        return style::empty_state(ui, Icon::Sweep, title, body, |_| {});
     }
     let size = ui.available_size();
     if size.x >= ALL_AT_ONCE.x && size.y >= ALL_AT_ONCE.y {
-        return quarters(ui, sweep, order, actions);
+        return quarters(ui, app, sweep, order, actions);
     }
     ui.horizontal(|ui| {
         for (which, name) in [
@@ -224,7 +234,7 @@ fn trials(ui: &mut Ui, sweep: &SweepView, view: &mut SweepScreen, actions: &mut 
         ui.available_height(),
     );
     match part {
-        Part::Table => table::show(ui, sweep, order, actions),
+        Part::Table => table::show(ui, app, sweep, order, actions),
         Part::Progress => {
             ui.horizontal_top(|ui| {
                 style::wide_column(ui, half, |ui| plots::best_so_far(ui, sweep));
@@ -237,7 +247,13 @@ fn trials(ui: &mut Ui, sweep: &SweepView, view: &mut SweepScreen, actions: &mut 
 }
 
 /// The table above the parallel coordinates, and the best so far above the importance.
-fn quarters(ui: &mut Ui, sweep: &SweepView, order: &mut table::Order, actions: &mut Vec<Action>) {
+fn quarters(
+    ui: &mut Ui,
+    app: &App,
+    sweep: &SweepView,
+    order: &mut table::Order,
+    actions: &mut Vec<Action>,
+) {
     let area = ui.available_rect_before_wrap();
     let (left, right) = area.split_left_right_at_fraction(LEFT);
     let columns = [left.with_max_x(left.right() - style::GAP), right];
@@ -247,7 +263,7 @@ fn quarters(ui: &mut Ui, sweep: &SweepView, order: &mut table::Order, actions: &
         for (row, place) in rows.into_iter().enumerate() {
             let place = UiBuilder::new().id_salt((index, row)).max_rect(place);
             ui.scope_builder(place, |ui| match (index, row) {
-                (0, 0) => table::show(ui, sweep, order, actions),
+                (0, 0) => table::show(ui, app, sweep, order, actions),
                 (0, _) => parallel::show(ui, sweep, actions),
                 (_, 0) => plots::best_so_far(ui, sweep),
                 _ => plots::importance(ui, sweep),
