@@ -15,7 +15,7 @@ const CPU_BATCH: usize = 128;
 pub const GPU_BATCH: usize = 1024;
 /// The share of real digits that count as digits; the others are taken for something else.
 const IN_DISTRIBUTION_QUANTILE: f64 = 0.95;
-const MAX_MISTAKES: usize = 60;
+const MAX_MISTAKES: usize = 1_000;
 
 /// How well a network does on a split.
 #[derive(Clone, Debug)]

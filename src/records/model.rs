@@ -78,7 +78,7 @@ pub struct Evaluation {
     pub loss: f64,
     /// `confusion[truth][answer]`, in images.
     pub confusion: Vec<Vec<u32>>,
-    /// The most confident wrong answers, worst first, at most 60.
+    /// The most confident wrong answers, worst first, at most 1,000.
     pub mistakes: Vec<Mistake>,
     /// How often answers of each confidence are right.
     pub reliability: [ReliabilityBin; RELIABILITY_BINS],

@@ -52,7 +52,7 @@ fn an_evaluation_is_kept_with_its_run_and_a_damaged_one_is_ignored() {
 
     let file = folder.join("evaluation.json");
     let whole = fs::read(&file).unwrap();
-    let long = [&whole[..], &vec![b' '; 3 << 20]].concat();
+    let long = [&whole[..], &vec![b' '; 9 << 20]].concat();
     for unusable in [&b""[..], b"{}", b"[1]", &whole[..whole.len() / 2], &long] {
         fs::write(&file, unusable).unwrap();
         assert_eq!(

@@ -3,6 +3,7 @@
 use eframe::egui::Key;
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, Job};
+use inkling::records::Mistake;
 use inkling::window::{Action, Activity};
 
 use crate::jobs::{cancelled, progress};
@@ -149,4 +150,47 @@ fn a_misclassified_image_can_be_enlarged() {
     harness.press(Key::Escape, 1);
     harness.run();
     assert!(!harness.has("Misclassified image, enlarged"));
+}
+
+/// A measurement with this many images of a 4 taken for a 9.
+fn with_errors(size: [f32; 2], errors: u32) -> Staged {
+    let mut harness = measured(size);
+    let shown = harness.state_mut().app.results.shown.as_mut().unwrap();
+    let evaluation = &mut shown.measured.evaluation;
+    evaluation.confusion[4][9] = errors;
+    let one = evaluation.mistakes[0].clone();
+    let nth = |index: u32| Mistake {
+        index: u64::from(index),
+        ..one.clone()
+    };
+    evaluation.mistakes = (0..errors).map(nth).collect();
+    harness.run();
+    harness
+}
+
+#[test]
+fn all_misclassified_images_can_be_seen_and_only_those_in_sight_are_drawn() {
+    let tiles = |harness: &Staged| {
+        let tiles = harness.query_all_by_label_contains("True digit 4, predicted 9");
+        tiles.count()
+    };
+    let whole = with_errors([1600.0, 32_000.0], 700);
+    assert_eq!(tiles(&whole), 700);
+    let mut harness = with_errors([1600.0, 800.0], 700);
+    assert!((20..150).contains(&tiles(&harness)), "{}", tiles(&harness));
+    harness.get_by_label("700, the most confident first");
+    let first = harness.query_all_by_label_contains("True digit 4, predicted 9");
+    first.into_iter().next().unwrap().click();
+    harness.run();
+    harness.get_by_label("1 of 700");
+    harness.press(Key::ArrowRight, 3);
+    harness.run();
+    harness.get_by_label("Image 3 of the test set");
+}
+
+#[test]
+fn the_ends_of_the_bars_axis_are_labeled() {
+    let harness = measured([1280.0, 1600.0]);
+    // Of ten 4s one is wrong.
+    harness.get_by_label("Bars go from 80% to 100%.");
 }

@@ -43,6 +43,10 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
     let accuracies = scores.iter().map(|score| accuracy_text(score.accuracy()));
     let numbers = errors + widest(accuracies.collect()) + 2.0 * style::GAP;
     let names = 22.0_f32.max(widest(classes.names().map(str::to_owned).collect()) + 8.0);
+    let track_of = |rect: Rect| {
+        Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0))
+            .shrink2(vec2(0.0, rect.height() * 0.2))
+    };
     for score in scores {
         let size = vec2(ui.available_width(), row - ui.spacing().item_spacing.y);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -60,8 +64,7 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
         };
         let visuals = ui.visuals();
         write(rect.left() + at, anchor, name, visuals.text_color());
-        let track = Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0))
-            .shrink2(vec2(0.0, rect.height() * 0.2));
+        let track = track_of(rect);
         let share = score.accuracy().map_or(0.0, |accuracy| {
             ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32
         });
@@ -79,7 +82,30 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
             "{correct} of {images} images {of} classified correctly"
         ));
     }
-    ui.weak(format!("Bars start at {}.", percent(start, 0)));
+    axis(ui, track_of, start);
+}
+
+/// The ends of the bars' axis, which mostly does not begin at 0.
+fn axis(ui: &mut Ui, track_of: impl Fn(Rect) -> Rect, start: f64) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let size = vec2(ui.available_width(), font.size * 1.3);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let track = track_of(rect);
+    let ends = [
+        (track.left(), Align2::LEFT_TOP, percent(start, 0)),
+        (track.right(), Align2::RIGHT_TOP, percent(1.0, 0)),
+    ];
+    for (x, anchor, text) in &ends {
+        let at = pos2(*x, rect.top());
+        let color = ui.visuals().weak_text_color();
+        ui.painter().text(at, *anchor, text, font.clone(), color);
+    }
+    let [(.., low), (.., high)] = ends;
+    style::name(
+        &response,
+        Role::Label,
+        &format!("Bars go from {low} to {high}."),
+    );
 }
 
 fn accuracy_text(accuracy: Option<f64>) -> String {
