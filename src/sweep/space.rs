@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
 use crate::run_config::{Kind, RunConfig, Setting};
-use crate::text::format::{either, rounded};
+use crate::text::format::{either, plain, rounded};
 
 const MAX_VALUES: u64 = 1000;
 /// Numbers from a range are rounded to this many digits: what is shown is then exactly what was
@@ -344,6 +344,17 @@ impl Value {
                 given: text,
                 wanted,
             })
+    }
+}
+
+impl Value {
+    /// For columns, where there is little room: a number that is not whole has three digits that
+    /// matter.
+    pub fn in_brief(&self) -> String {
+        match self {
+            Self::Number(number) if number.fract() != 0.0 => plain(rounded(*number, 3)),
+            whole => whole.to_string(),
+        }
     }
 }
 

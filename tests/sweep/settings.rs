@@ -32,3 +32,15 @@ fn values_are_read_as_numbers_or_names() {
         "no number that JSON could not hold"
     );
 }
+
+#[test]
+fn in_a_column_a_fraction_has_three_digits_and_a_whole_number_all_of_its() {
+    for (value, brief) in [
+        (Value::Number(0.004_538), "0.00454"),
+        (Value::Number(0.000_012_34), "0.0000123"),
+        (Value::Number(12_345.0), "12345"),
+        (Value::Name("adamw".to_owned()), "adamw"),
+    ] {
+        assert_eq!(value.in_brief(), brief);
+    }
+}

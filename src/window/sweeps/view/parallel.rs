@@ -44,7 +44,6 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, actions: &mut Vec<Action>) {
             .map_or(0.0, |accuracy| range.share(accuracy));
         painter.add(Shape::line(line.clone(), stroke(trial, share, palette)));
     }
-    axes.label(&painter, sweep, range, ui, palette);
     for number in [sweep.selected, hovered].into_iter().flatten() {
         if let Some((_, line)) = lines.iter().find(|(trial, _)| trial.number == number) {
             painter.add(Shape::line(line.clone(), Stroke::new(3.0, palette.ink)));
@@ -53,6 +52,7 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, actions: &mut Vec<Action>) {
             }
         }
     }
+    axes.label(&painter, sweep, range, ui, palette);
     let best = sweep.best().map_or_else(
         || "no trial has been completed".to_owned(),
         |best| sweep.sentence(best),
@@ -165,15 +165,7 @@ impl Axes {
             } else {
                 &font
             };
-            // On a patch of the background: lines run behind it.
-            let galley = painter.layout_no_wrap(text, font.clone(), color);
-            let place = anchor.anchor_size(at, galley.size());
-            painter.rect_filled(
-                place.expand2(vec2(2.0, 0.0)),
-                2.0,
-                palette.background.gamma_multiply(0.8),
-            );
-            painter.galley(place.min, galley, color);
+            style::text_with_halo(painter, at, anchor, text, font.clone(), color, palette);
         };
         for axis in 0..self.count {
             let (low, high) = (self.at(axis, 0.0), self.at(axis, 1.0));

@@ -7,9 +7,10 @@ use eframe::egui::{
     pos2, vec2,
 };
 
+use crate::protocol::Urgency;
 use crate::sweep::{Outcome, Trial, Value};
 use crate::text::format::{duration, percent};
-use crate::window::{Action, SweepAction, SweepView, style};
+use crate::window::{Action, App, SweepAction, SweepView, style};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -40,10 +41,19 @@ enum Column {
 
 /// Between columns, and before the first, in points.
 const GAP: f32 = 16.0;
-const MARGIN: f32 = 8.0;
+const MARGIN: f32 = 18.0;
+/// Seconds between two beats of the mark of a trial in progress.
+const BEAT: f64 = 1.6;
 
-pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec<Action>) {
+pub fn show(
+    ui: &mut Ui,
+    app: &App,
+    sweep: &SweepView,
+    order: &mut Order,
+    actions: &mut Vec<Action>,
+) {
     let columns = columns(sweep);
+    let beat = beat(ui, app, sweep);
     let ranked = sweep.ranked().into_iter().enumerate();
     let mut rows: Vec<(Option<usize>, &Trial)> = ranked
         .map(|(index, trial)| (trial.outcome.is_some().then_some(index + 1), trial))
@@ -74,7 +84,7 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec
         area.show_rows(ui, height, rows.len(), |ui, shown| {
             for index in shown {
                 let trial = rows[index].1;
-                let response = row(ui, sweep, trial, &cells[index], &widths);
+                let response = row(ui, sweep, trial, &columns, &cells[index], &widths, beat);
                 let select = |trial| Action::Sweep(SweepAction::Select(trial));
                 if response.clicked() {
                     let chosen = (sweep.selected != Some(trial.number)).then_some(trial.number);
@@ -95,6 +105,22 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec
             }
         });
     });
+}
+
+/// How strong the marks of trials in progress are now, from 0 to 1. While there are any, the window
+/// is painted as often as for other progress.
+fn beat(ui: &Ui, app: &App, sweep: &SweepView) -> f32 {
+    let runs = sweep.trials.iter().any(|trial| is_running(sweep, trial));
+    if !runs || style::motion(ui).calm == 0.0 {
+        return 1.0;
+    }
+    (app.ctx.deps.wake)(Urgency::Soon);
+    let beats = ui.input(|input| input.time) / BEAT;
+    (0.6 + 0.4 * (beats * std::f64::consts::TAU).cos()) as f32
+}
+
+fn is_running(sweep: &SweepView, trial: &Trial) -> bool {
+    sweep.is_active() && trial.outcome.is_none()
 }
 
 fn columns(sweep: &SweepView) -> Vec<Column> {
@@ -137,12 +163,30 @@ fn cell(column: Column, rank: Option<usize>, trial: &Trial) -> String {
             };
             format!("{} of {}{how}", trial.epochs.len(), trial.config.epochs)
         }
+        Column::Time if trial.epochs.is_empty() => dash(),
         Column::Time => duration(trial.seconds()),
         Column::Setting(index) => trial
             .values
             .get(index)
-            .map(Value::to_string)
+            .map(Value::in_brief)
             .unwrap_or_default(),
+    }
+}
+
+/// Where the texts of a column stand: those of numbers at its right edge, below each other.
+fn anchor(sweep: &SweepView, column: Column) -> Align2 {
+    let is_number = match column {
+        Column::Rank | Column::Trial | Column::Accuracy | Column::Time => true,
+        Column::Epochs => false,
+        Column::Setting(index) => {
+            let dimension = sweep.definition.space.get(index);
+            dimension.is_some_and(|dimension| dimension.setting.row().kind.is_number())
+        }
+    };
+    if is_number {
+        Align2::RIGHT_CENTER
+    } else {
+        Align2::LEFT_CENTER
     }
 }
 
@@ -201,11 +245,12 @@ fn head(
         } else {
             palette.faded
         };
-        let (at, painter) = (place.left_center(), ui.painter());
-        let text = painter.text(at, Align2::LEFT_CENTER, name, font.clone(), color);
+        let anchor = anchor(sweep, column);
+        let (at, painter) = (anchor.pos_in_rect(&place), ui.painter());
+        let text = painter.text(at, anchor, name, font.clone(), color);
         if is_order {
             // In the gap behind the name, pointing to where values grow.
-            let middle = text.right_center() + vec2(8.0, 0.0);
+            let middle = text.right_center() + vec2(7.0, 0.0);
             let up = if order.descending { 3.0 } else { -3.0 };
             let corners =
                 [vec2(0.0, up), vec2(-4.0, -up), vec2(4.0, -up)].map(|corner| middle + corner);
@@ -231,8 +276,10 @@ fn row(
     ui: &mut Ui,
     sweep: &SweepView,
     trial: &Trial,
+    columns: &[Column],
     cells: &[String],
     widths: &[f32],
+    beat: f32,
 ) -> Response {
     let height = ui.spacing().interact_size.y.max(24.0);
     let size = vec2(ui.available_width(), height);
@@ -247,14 +294,21 @@ fn row(
     let color = match trial.outcome {
         Some(Outcome::Completed) => palette.ink,
         Some(Outcome::Failed { .. }) => palette.bad,
+        None if is_running(sweep, trial) => palette.ink,
         Some(Outcome::Pruned) | None => palette.faded,
     };
     let font = TextStyle::Body.resolve(ui.style());
     let mut left = rect.left() + MARGIN;
-    for (text, &width) in cells.iter().zip(widths) {
-        let at = pos2(left, rect.center().y);
-        ui.painter()
-            .text(at, Align2::LEFT_CENTER, text, font.clone(), color);
+    if is_running(sweep, trial) {
+        let at = pos2(rect.left() + MARGIN / 2.0, rect.center().y);
+        let color = palette.accent.gamma_multiply(beat);
+        ui.painter().circle_filled(at, 4.0, color);
+    }
+    for ((&column, text), &width) in columns.iter().zip(cells).zip(widths) {
+        let place = Rect::from_min_size(pos2(left, rect.top()), vec2(width, height));
+        let anchor = anchor(sweep, column);
+        let at = anchor.pos_in_rect(&place);
+        ui.painter().text(at, anchor, text, font.clone(), color);
         left += width + GAP;
     }
     let sentence = sweep.sentence(trial);
