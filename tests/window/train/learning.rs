@@ -14,6 +14,8 @@ use inkling::records::{
 use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig, Setting};
 use inkling::settings::Settings;
 use inkling::text::format::grouped;
+use inkling::window::style::Motion;
+use inkling::window::train::view::learning::wave;
 use inkling::window::{Action, App, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
@@ -538,4 +540,20 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     }))));
     app.until(|app| app.validation_errors().is_empty() && app.train.samples(&app.ctx).is_some());
     assert_eq!(app.train.data_classes(&app.ctx).len(), 2);
+}
+
+#[test]
+fn when_a_run_ends_a_short_wave_passes_every_image_once() {
+    let motion = Motion {
+        quick: 0.1,
+        calm: 0.2,
+        celebration: 0.5,
+    };
+    for distance in [0.0, 0.5, 1.0] {
+        let at = |share: usize| wave(share as f32 / 1000.0, distance, motion);
+        let under_it = (0..=1000).filter(|&share| at(share) > 0.01).count();
+        assert!((380..=401).contains(&under_it), "{under_it} ms / 2");
+        assert!(at(0) == 0.0 && at(1000) < 0.01, "nothing at rest");
+    }
+    assert_eq!(wave(1.0, 0.5, Motion::default()), 0.0);
 }

@@ -12,7 +12,7 @@ use super::weights::LayerSheet;
 use crate::records::JobId;
 use crate::run_config::Classes;
 use crate::window::style::image_sheet::{self, ImageSheet};
-use crate::window::style::{self, Palette};
+use crate::window::style::{self, Motion, Palette};
 use crate::window::{App, ClassCount, Learning};
 
 #[derive(Debug, Default)]
@@ -98,7 +98,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
                 .to_owned()
         }
         (Some(learning), Shown::Images) => {
-            grid(ui, learning, view, side);
+            let run = app.train.run.as_ref().filter(|run| run.id == learning.run);
+            let has_ended = run.is_some_and(|run| run.summary().is_some());
+            grid(ui, learning, view, side, has_ended);
             let selected = view
                 .selected
                 .map(|index| learning.sentence(index))
@@ -125,8 +127,9 @@ fn line(ui: &Ui) -> f32 {
 /// The grid's name in the accessibility tree.
 const GRID_NAME: &str = "Validation images";
 
-/// Draws the images in a square of this `side`, and a bar beside each row.
-pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32) {
+/// Draws the images in a square of this `side`, and a bar beside each row. When the run ends, a
+/// wave passes through them.
+fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, has_ended: bool) {
     if view
         .images
         .as_ref()
@@ -149,12 +152,20 @@ pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
     let cells = Cells::of(learning);
     let size = side / cells.rows.max(COLUMNS) as f32;
     let palette = style::palette(ui);
+    let motion = style::motion(ui);
+    let id = ui.scope_id().with(("wave", learning.run));
+    let passed = ui
+        .ctx()
+        .animate_bool_with_time(id, has_ended, motion.celebration);
+    let middle = area.min + Vec2::splat(side / 2.0);
     for (index, &(row, column)) in cells.places.iter().enumerate() {
         let rect = Rect::from_min_size(
             area.min + vec2(column as f32, row as f32) * size,
             Vec2::splat(size),
         )
         .shrink(1.0);
+        let distance = rect.center().distance(middle) / middle.distance(area.min);
+        let wave = wave(passed, distance, motion);
         // Images are reached by the arrow keys once the grid has the focus: a hundred tab stops
         // would be too many.
         let response = ui.interact(
@@ -163,7 +174,7 @@ pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
             Sense::CLICK,
         );
         let correct = learning.is_correct(index);
-        paint_image(ui, sheet, index, rect, correct, palette);
+        paint_image(ui, sheet, index, rect, correct, wave, palette);
         if response.clicked() {
             view.selected = if view.selected == Some(index) {
                 None
@@ -204,6 +215,19 @@ pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
             pos2(area.right(), top + height),
         );
         bar(ui, &learning.classes, class, count, rect, !cells.aligned);
+    }
+}
+
+/// The wave through the images: how strong it is, from 0 to 1, once this fraction of its time has
+/// passed, at this distance from the middle, where a corner is at 1. It is at an image for
+/// `motion.calm`.
+pub fn wave(passed: f32, distance: f32, motion: Motion) -> f32 {
+    let begins = distance * (motion.celebration - motion.calm);
+    let share = (passed * motion.celebration - begins) / motion.calm;
+    if (0.0..1.0).contains(&share) {
+        (share * std::f32::consts::PI).sin()
+    } else {
+        0.0
     }
 }
 
@@ -274,15 +298,18 @@ impl Cells {
     }
 }
 
-/// An image in gray, or in green and with a frame where it is classified correctly.
+/// An image in gray, or in green and with a frame where it is classified correctly; under the wave
+/// smaller and stronger.
 fn paint_image(
     ui: &Ui,
     sheet: &ImageSheet,
     index: usize,
     rect: Rect,
     correct: bool,
+    wave: f32,
     palette: Palette,
 ) {
+    let rect = rect.shrink(rect.width() * 0.14 * wave);
     let Palette {
         good,
         groove,
@@ -291,7 +318,7 @@ fn paint_image(
     } = palette;
     let shades = if correct {
         Palette {
-            paper: palette.paper.lerp_to_gamma(good, 0.22),
+            paper: palette.paper.lerp_to_gamma(good, 0.22 + 0.5 * wave),
             ink: palette.ink.lerp_to_gamma(good, 0.35),
             ..palette
         }
