@@ -2,20 +2,22 @@
 """Inkling against PyTorch on this machine: the same nets, data, batch sizes and threads, in turn, and the ratios.
 
     cargo build --release
-    python3 benches/compare.py                       # convnet and speedrun, one epoch each, 5 rounds
+    python3 benches/compare.py                       # every network, one epoch each, 5 rounds
+    python3 benches/compare.py --nets convnet speedrun resnet8 --peers compile jax tensorflow   # beside these as well
     python3 benches/compare.py --presets one-epoch:10 balanced:5   # presets by seeds: accuracy, and time in PyTorch epochs
     python3 benches/compare.py --device cuda         # every network on an NVIDIA GPU, in batches of 256 and 1024; --presets one-epoch:10 as well
-    python3 benches/compare.py --device cuda --compile   # the same beside torch.compile, which takes a minute for each line
+    python3 benches/compare.py --device cuda --peers compile   # the same beside torch.compile, which takes a minute for each line
 
-PyTorch is installed into a virtual environment in this user's cache folder, once; INKLING_TORCH_PYTHON names a Python that has
-it already. MNIST's four IDX files are looked for in INKLING_DATA_DIR, else in ../shared/data beside this repository.
+PyTorch is installed into a virtual environment in this user's cache folder, once, and so are JAX and TensorFlow if they are asked
+for; INKLING_TORCH_PYTHON, INKLING_JAX_PYTHON and INKLING_TENSORFLOW_PYTHON name a Python that has them already. MNIST's four IDX files are looked for in INKLING_DATA_DIR, else in ../shared/data beside this repository.
 
 What is compared is the time training takes for 60,000 images, without validation, test and getting the data into memory:
 Inkling's `epoch_seconds` leave those out, and learn from the 55,000 images that are not held back, so both sides are
 counted by the image. Every side has one epoch to warm up that is not counted; then they take turns, so that whatever else
 this machine does hits all of them. On a GPU, whose epochs are short, our turn is one sweep over all networks, batch sizes and
 number formats, in which the second epoch of two seeds counts, and PyTorch's turn at each of them is 30 steps. A figure is
-the median of its rounds, and in each number format PyTorch's is that of its faster layout.
+the median of its rounds, and in each number format PyTorch's is that of its faster layout. Of each network the last line compares
+the best: the fastest number format of Inkling's with the fastest of all modes of all peers.
 """
 
 import argparse
@@ -29,7 +31,7 @@ import subprocess
 import sys
 import tempfile
 
-from pytorch import NETS, Torch
+from peers import NETS, Jax, TensorFlow, Torch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPOCH = 60_000
@@ -133,23 +135,36 @@ def seconds_of(sides, rounds, what):
     return taken
 
 
-def compare_nets(arguments, torch, formats, results):
-    """A line for each net, batch size and number format."""
+def compare_nets(arguments, torch, others, formats, results):
+    """A line for each net, batch size and number format, and one of the best."""
     for net in arguments.nets:
         for batch in arguments.batches or [128 if net == "convnet" else 256]:
             sides = {}
             for precision in formats:
-                for mode in [precision, f"{precision}-channels_last"]:
-                    sides[f"pytorch {mode}"] = lambda mode=mode: torch.epoch(net, batch, mode)
-                sides[f"inkling {precision}"] = lambda precision=precision: our_epoch(arguments, net, batch, precision)
+                modes = [precision, f"{precision}-channels_last"] + ([f"{precision}-compile"] if "compile" in arguments.peers else [])
+                for mode in modes:
+                    sides[f"PyTorch {mode}"] = lambda mode=mode: torch.epoch(net, batch, mode)
+                for peer in others:
+                    if net in peer.nets:
+                        sides[f"{peer.name} {precision}"] = lambda peer=peer, precision=precision: peer.epoch(net, batch, precision)
+                sides[f"Inkling {precision}"] = lambda precision=precision: our_epoch(arguments, net, batch, precision)
             taken = seconds_of(sides, arguments.rounds, f"{net}, batch {batch}")
             medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
-            for precision in [precision for precision in formats if f"inkling {precision}" in medians]:
-                ours = medians[f"inkling {precision}"]
-                theirs = min(medians[f"pytorch {precision}"], medians[f"pytorch {precision}-channels_last"])
+            for precision in [precision for precision in formats if f"Inkling {precision}" in medians]:
+                ours = medians[f"Inkling {precision}"]
+                theirs = min(medians[f"PyTorch {precision}"], medians[f"PyTorch {precision}-channels_last"])
                 results.append({"net": net, "batch": batch, "precision": precision, "inkling_seconds": ours, "pytorch_seconds": theirs,
                                 "ratio": ours / theirs, "rounds": taken})
-                print(f"{net:9} batch {batch:4} {precision:4}  Inkling {ours:7.3f} s  PyTorch {theirs:7.3f} s  ratio {ours / theirs:.2f}", flush=True)
+                line = f"{net:15} batch {batch:4} {precision:4}  Inkling {ours:7.3f} s  PyTorch {theirs:7.3f} s  ratio {ours / theirs:.2f}"
+                rest = [f"{name} {seconds:.3f} s" for name, seconds in medians.items()
+                        if name.endswith(f" {precision}-compile") or name.split()[0] not in ("Inkling", "PyTorch") and name.endswith(precision)]
+                print("  ".join([line, *rest]), flush=True)
+            best = {ours: min(filter(lambda name: name.startswith("Inkling") == ours, medians), key=medians.get, default=None) for ours in (True, False)}
+            if best[True] and best[False]:
+                ratio = medians[best[True]] / medians[best[False]]
+                results.append({"net": net, "batch": batch, "best": [best[True], best[False]], "ratio": ratio})
+                print(f"{net:15} batch {batch:4} best  {best[True]} {medians[best[True]]:.3f} s  {best[False]} {medians[best[False]]:.3f} s  "
+                      f"ratio {ratio:.2f}", flush=True)
 
 
 def compare_on_gpu(arguments, torch, formats, results):
@@ -158,13 +173,13 @@ def compare_on_gpu(arguments, torch, formats, results):
     # One sweep for every three of PyTorch's turns: each has two epochs of every line that count.
     ours = [our_epochs(arguments, nets, batches, formats) for _ in range((arguments.rounds + 2) // 3)]
     for net, batch, precision in itertools.product(nets, batches, formats):
-        modes = [precision, f"{precision}-channels_last"] + ([f"{precision}-compile"] if arguments.compile else [])
+        modes = [precision, f"{precision}-channels_last"] + ([f"{precision}-compile"] if "compile" in arguments.peers else [])
         # Without convolutions there is only one layout.
         if net == "linear" or "mlp" in net:
             modes.remove(f"{precision}-channels_last")
         sides = {mode: lambda mode=mode: torch.epoch(net, batch, mode, STEPS) for mode in modes}
         taken = seconds_of(sides, arguments.rounds, f"{net}, batch {batch}, PyTorch")
-        compiled = statistics.median(taken.pop(f"{precision}-compile")) if arguments.compile else None
+        compiled = statistics.median(taken.pop(f"{precision}-compile")) if "compile" in arguments.peers else None
         eager = min(statistics.median(seconds) for seconds in taken.values())
         rounds = [round[net, batch, precision] * EPOCH for round in ours if (net, batch, precision) in round]
         inkling = statistics.median(rounds) if rounds else math.nan
@@ -196,12 +211,13 @@ def compare_presets(arguments, torch, results):
 def main():
     default_data = pathlib.Path(os.environ.get("INKLING_DATA_DIR") or ROOT.parent / "shared" / "data")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nets", nargs="+", choices=NETS, help="instead of convnet and speedrun, on a GPU all")
+    parser.add_argument("--nets", nargs="+", choices=NETS, help="instead of all")
     parser.add_argument("--presets", nargs="+", metavar="NAME:SEEDS", help="compare presets instead of nets")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where both sides train")
     parser.add_argument("--batches", nargs="+", type=int, metavar="SIZE", help="instead of 128 for convnet and 256 for the others, on a GPU 256 and 1024")
     parser.add_argument("--precisions", nargs="+", choices=["f32", "tf32", "bf16", "f16"], help="instead of those that the device has")
-    parser.add_argument("--compile", action="store_true", help="on a GPU, time torch.compile as well")
+    parser.add_argument("--peers", nargs="+", choices=["compile", "jax", "tensorflow"], default=[],
+                        help="besides eager PyTorch; on a GPU torch.compile alone")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
     parser.add_argument("--inkling", type=pathlib.Path, default=ROOT / "target" / "release" / "inkling", help="the program")
@@ -213,10 +229,12 @@ def main():
     name, kind, has_bf16 = processor()
     torch = Torch(arguments.data / "mnist", arguments.threads, arguments.device)
     gpu = arguments.device == "cuda"
-    arguments.nets = arguments.nets or (list(NETS) if gpu else ["convnet", "speedrun"])
+    others = [] if gpu or arguments.presets else [
+        peer(arguments.data / "mnist", arguments.threads) for name, peer in (("jax", Jax), ("tensorflow", TensorFlow)) if name in arguments.peers]
+    arguments.nets = arguments.nets or list(NETS)
     formats = arguments.precisions or (["f32", "tf32", "bf16", "f16"] if gpu else ["f32", "bf16"] if has_bf16 else ["f32"])
     where = torch.device if gpu else f"{name} ({kind})"
-    print(f"{where}, {arguments.threads} threads, PyTorch {torch.version}", flush=True)
+    print(f"{where}, {arguments.threads} threads, " + ", ".join(f"{peer.name} {peer.version}" for peer in [torch, *others]), flush=True)
     results = []
     try:
         if arguments.presets:
@@ -224,7 +242,7 @@ def main():
         elif gpu:
             compare_on_gpu(arguments, torch, formats, results)
         else:
-            compare_nets(arguments, torch, formats, results)
+            compare_nets(arguments, torch, others, formats, results)
     except Failed as failure:
         sys.exit(str(failure))
     finally:
