@@ -255,9 +255,7 @@ pub fn shown_by(progress: Progress, doing: &str) -> impl FnMut(Update) -> Result
     move |update| {
         match update {
             Update::Progress(now) => progress.show(now.fraction, doing),
-            Update::Event(Event::DataNotes { notes, .. }) => {
-                notes.iter().for_each(|note| progress.note(note));
-            }
+            Update::Event(Event::DataNotes { notes, .. }) => progress.notes(&notes),
             _ => {}
         }
         Ok(())

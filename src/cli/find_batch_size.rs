@@ -122,6 +122,7 @@ fn follow(
                 output.json(&JsonLine::Timed(&row))?;
                 rows.push(row);
             }
+            Update::Event(Event::DataNotes { notes, .. }) => progress.notes(&notes),
             Update::Event(_) | Update::Cancelling | Update::EngineLost => {}
         }
         Ok(())

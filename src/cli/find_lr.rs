@@ -128,6 +128,7 @@ fn follow(
                     }
                 }
             }
+            Update::Event(Event::DataNotes { notes, .. }) => progress.notes(&notes),
             Update::Event(_) | Update::Cancelling | Update::EngineLost => {}
         }
         Ok(())

@@ -247,6 +247,10 @@ impl Progress {
         self.suspend(|| note(text));
     }
 
+    pub fn notes(&self, texts: &[String]) {
+        texts.iter().for_each(|text| self.note(text));
+    }
+
     pub fn warn(&self, text: &str) {
         self.suspend(|| warn(text));
     }

@@ -112,6 +112,8 @@ fn what_was_done_to_images_is_said_where_they_are_measured_as_where_they_are_lea
     let said = "The column of row numbers was ignored.";
     for command in [
         "train --network mlp --epochs 1 --data digits.csv --out run",
+        "find-lr --network linear --data digits.csv",
+        "find-batch-size --network linear --data digits.csv --accuracy 20",
         "eval --model m.safetensors --data digits.csv",
         "eval --model m.safetensors --data digits.csv --json",
         "compare m.safetensors run --data digits.csv",

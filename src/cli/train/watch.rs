@@ -131,9 +131,7 @@ pub fn train(
                 plan = Some(started);
                 checkpoints = Some(folder);
             }
-            Update::Event(Event::DataNotes { notes, .. }) => {
-                notes.iter().for_each(|done| progress.note(done));
-            }
+            Update::Event(Event::DataNotes { notes, .. }) => progress.notes(&notes),
             Update::Event(Event::Sending(upload)) => {
                 progress.note(&Message::sending(&upload).to_string());
             }

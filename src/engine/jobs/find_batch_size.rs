@@ -29,6 +29,7 @@ pub(super) fn run(
     BatchSizeSpec { config, accuracy }: &BatchSizeSpec,
 ) -> Result<JobResult, Problem> {
     let (data, device) = workspace.prepare(config, &mut context.part(0.0, LOADING))?;
+    context.queue.events.data_notes(context.id, &data.notes);
     let finding = time_each(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))
 }

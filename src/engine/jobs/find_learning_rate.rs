@@ -22,6 +22,7 @@ pub(super) fn run(
 ) -> Result<JobResult, Problem> {
     let settings = workspace.settings;
     let (data, device) = workspace.prepare(config, &mut context.part(0.0, LOADING))?;
+    context.queue.events.data_notes(context.id, &data.notes);
     let mut run = RateSearchRun {
         context,
         search: RateSearch::default(),
