@@ -283,7 +283,8 @@ pub fn headline(
 
 /// The headline's figure; when the run ends, it counts up to it.
 fn counted(ui: &Ui, run: &RunView, headline: &Headline) -> String {
-    let id = ui.scope_id().with(("headline", run.id));
+    // Not of this place, which has another once the run has ended.
+    let id = egui::Id::unique(("headline", run.id));
     let seconds = if run.summary().is_some() {
         style::motion(ui).celebration
     } else {

@@ -58,8 +58,10 @@ pub fn show(
     let mut rows: Vec<(Option<usize>, &Trial)> = ranked
         .map(|(index, trial)| (trial.outcome.is_some().then_some(index + 1), trial))
         .collect();
-    if order.column != Column::Rank {
-        rows.sort_by(|a, b| compare(order.column, a.1, b.1));
+    match order.column {
+        // Those in progress are seen without scrolling.
+        Column::Rank => rows.sort_by_key(|(_, trial)| !is_running(sweep, trial)),
+        column => rows.sort_by(|a, b| compare(column, a.1, b.1)),
     }
     if order.descending {
         rows.reverse();

@@ -3,7 +3,7 @@
 //! selected by pointer or keys.
 
 use eframe::egui::{
-    Align2, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
+    Align2, Id, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
     WidgetInfo, pos2, vec2,
 };
 
@@ -153,7 +153,8 @@ fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, h
     let size = side / cells.rows.max(COLUMNS) as f32;
     let palette = style::palette(ui);
     let motion = style::motion(ui);
-    let id = ui.scope_id().with(("wave", learning.run));
+    // Not of this place, which has another once the run has ended.
+    let id = Id::unique(("wave", learning.run));
     let passed = ui
         .ctx()
         .animate_bool_with_time(id, has_ended, motion.celebration);
