@@ -12,7 +12,7 @@ unsafe extern "C" {
 /// Has the C library, where graphics drivers take their memory from, keep up to 64 MiB of what was
 /// freed: otherwise Mesa's software renderer returns some to the kernel hundreds of times a frame
 /// and asks for it again, a third of the window's CPU time. And has the kernel use no huge pages,
-/// which stay whole as long as a part of them is in use: they take 40 MiB more at rest, and make
+/// which stay whole as long as a part of them is in use: they take 25 MiB more at rest, and make
 /// training no faster.
 pub fn set_up() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

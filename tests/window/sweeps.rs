@@ -353,3 +353,21 @@ fn a_deleted_sweep_can_be_restored() {
     });
     assert!(folder.exists());
 }
+
+#[test]
+fn trials_in_progress_stand_above_those_that_have_ended() {
+    let (mut window, engine) = sized([1280.0, 800.0]);
+    window.keys(Modifiers::COMMAND, Key::Num6);
+    engine.trial_epochs.store(40, Ordering::Relaxed);
+    window.keys(Modifiers::COMMAND, Key::Enter);
+    window.until(|_| engine.trial_epochs.load(Ordering::Relaxed) <= 0);
+    window.run_steps(3);
+    let top = |ending: &str| {
+        let rows = window.query_all_by_label_contains(ending);
+        let tops = rows.map(|row| row.rect().top());
+        tops.fold(f32::INFINITY, f32::min)
+    };
+    assert!(top(", not ended") < top(", completed"));
+    window.act(Action::Sweep(SweepAction::Stop));
+    window.until(is_complete);
+}
