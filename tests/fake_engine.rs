@@ -20,6 +20,7 @@ use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::import::{ImportError, Trials};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
+use inkling::nn::Net;
 use inkling::optim::Schedule;
 use inkling::problem::{Explain, Message, Problem};
 use inkling::progress::Cancelled;
@@ -34,11 +35,11 @@ use inkling::records::{
     Accuracy, Annotation, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel,
     ComparisonSpec, DeletedBundle, DigitDetection, DigitPrediction, Doubt, DrawingAnswer,
     EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer,
-    HeldOutImage, ImportFinding, JobId, LabelRejection, LearningSnapshot, MeasuredReading, Mistake,
-    ModelComparison, ModelInfo, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS,
-    RateFinding, Reached, Reading, ReceivedBundle, ReliabilityBin, RunPlan, RunPosition,
-    RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry, TensorFormat,
-    TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+    HeldOutImage, ImportFinding, Inspection, JobId, LabelRejection, LearningSnapshot, Look,
+    MeasuredReading, Mistake, ModelComparison, ModelInfo, ModelRef, Normalization, Prediction,
+    Profile, RELIABILITY_BINS, RateFinding, Reached, Reading, ReceivedBundle, ReliabilityBin,
+    RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint,
+    Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
@@ -757,6 +758,14 @@ impl FakeEngine {
                     ..prediction(&ink)
                 }))
             }
+            Question::Inside {
+                ink,
+                steps: _,
+                look,
+            } => {
+                let inspection = inspection(&ink, look);
+                protocol::Answer::Inside(Box::new(prediction(&ink)), Some(Box::new(inspection)))
+            }
             Question::Number { ink, steps } => protocol::Answer::Number(digits(&ink, &steps)),
             Question::Candidates(candidates) => {
                 let one = |candidate: &CandidateImage| candidate.candidate.pieces.len() == 1;
@@ -1186,6 +1195,13 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
 
 /// So many strokes look like no digit.
 pub const NO_DIGIT: usize = 9;
+
+/// A small network at work on a drawing.
+pub fn inspection(ink: &Ink, look: Option<Look>) -> Inspection {
+    let image = rasterize_steps(ink, &Steps::ALL);
+    let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 1).unwrap();
+    net.inspect(image.pixels(), look).unwrap()
+}
 
 /// As many strokes, that digit, nearly sure.
 pub fn prediction(ink: &Ink) -> Prediction {

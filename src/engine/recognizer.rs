@@ -49,6 +49,15 @@ impl Recognizer {
             Question::Drawing { ink, steps } => self
                 .recognize(|model| model.classify_drawing(ink, steps), events)
                 .map(|prediction| Answer::Drawing(Box::new(prediction))),
+            Question::Inside { ink, steps, look } => {
+                let prediction =
+                    self.recognize(|model| model.classify_drawing(ink, steps), events)?;
+                let inspection = self.in_use()?.inspect(&prediction.image, *look)?;
+                Ok(Answer::Inside(
+                    Box::new(prediction),
+                    inspection.map(Box::new),
+                ))
+            }
             Question::Number { ink, steps } => {
                 let writing = Writing::of_ink_with(ink, steps);
                 self.recognize(|model| read_number(model, &writing), events)
@@ -67,6 +76,13 @@ impl Recognizer {
             .as_ref()
             .filter(|_| self.following)
             .map(|(_, classifier)| classifier)
+    }
+
+    /// The model in use, on the device where it is.
+    fn in_use(&self) -> Result<&Classifier, EngineError> {
+        self.followed()
+            .or(self.classifier.as_ref())
+            .ok_or(EngineError::NoSuchRun)
     }
 
     /// Does this with the model in use.
@@ -88,10 +104,7 @@ impl Recognizer {
 
     /// What the model in use makes of each of these drawings, on the device where it is.
     fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
-        let classifier = self
-            .followed()
-            .or(self.classifier.as_ref())
-            .ok_or(EngineError::NoSuchRun)?;
+        let classifier = self.in_use()?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
             Ok(DrawingAnswer {

@@ -11,7 +11,9 @@ use crate::ink::{self, Image, Ink, Steps};
 use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{Calibration, Ensemble, ModelInfo, ModelRef, Prediction, Uncertainty};
+use crate::records::{
+    Calibration, Ensemble, Inspection, Look, ModelInfo, ModelRef, Prediction, Uncertainty,
+};
 use crate::run_config::DeviceChoice;
 
 /// The test accuracy of the starter model on the built-in digits and on MNIST.
@@ -196,6 +198,21 @@ impl Classifier {
     /// What is known of the model.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
+    }
+
+    /// What its network computes for an image, and the unit that is looked at; `None` for several
+    /// networks together and for the network of an ONNX file, which has no layers.
+    pub fn inspect(
+        &self,
+        image: &Image,
+        look: Option<Look>,
+    ) -> Result<Option<Inspection>, Problem> {
+        match (self.members.as_slice(), self.dropout_passes) {
+            ([only], None) if only.net.graph().is_none() => {
+                Ok(Some(only.net.inspect(image.pixels(), look)?))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether an image with these pixels and this digit score counts as a digit; a blank one never

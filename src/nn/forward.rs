@@ -19,11 +19,19 @@ pub struct Forward<'a> {
     parameters: &'a Arc<Parameters>,
     mode: Mode<'a>,
     context: Context,
-    /// Hears of every layer with what goes into it, before it is computed.
-    before: Option<&'a mut BeforeLayer<'a>>,
+    observer: Option<&'a mut Observer<'a>>,
 }
 
-type BeforeLayer<'a> = dyn FnMut(&Layer, &Tensor) -> Result<()> + 'a;
+/// Hears of every layer, and of those in a residual one, before and after it is computed.
+type Observer<'a> = dyn FnMut(&Layer, Moment<'_>) -> Result<()> + 'a;
+
+/// When an observer hears of a layer.
+pub enum Moment<'t> {
+    /// Before it is computed, with what goes in.
+    Before(&'t Tensor),
+    /// After that, with what comes out.
+    After(&'t Tensor),
+}
 
 impl<'a> Forward<'a> {
     /// A pass before its first layer. In training, the tape is cleared.
@@ -50,14 +58,14 @@ impl<'a> Forward<'a> {
             parameters,
             mode,
             context,
-            before: None,
+            observer: None,
         }
     }
 
-    /// The same pass, of which `before` hears every layer with what goes into it.
-    pub fn with_observer(self, before: &'a mut BeforeLayer<'a>) -> Self {
+    /// The same pass, of which `observer` hears.
+    pub fn with_observer(self, observer: &'a mut Observer<'a>) -> Self {
         Self {
-            before: Some(before),
+            observer: Some(observer),
             ..self
         }
     }
@@ -111,7 +119,7 @@ impl<'a> Forward<'a> {
                 parameters: &parameters,
                 mode,
                 context,
-                before: None,
+                observer: None,
             }
             .run(&segment, x.clone())?;
             buffers
@@ -125,9 +133,20 @@ impl<'a> Forward<'a> {
     }
 
     fn layer(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
-        if let Some(before) = &mut self.before {
-            before(layer, &x)?;
+        self.tell(layer, Moment::Before(&x))?;
+        let output = self.profile(layer, x)?;
+        self.tell(layer, Moment::After(&output))?;
+        Ok(output)
+    }
+
+    fn tell(&mut self, layer: &Layer, moment: Moment<'_>) -> Result<()> {
+        match &mut self.observer {
+            Some(observer) => observer(layer, moment),
+            None => Ok(()),
         }
+    }
+
+    fn profile(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
         // The layers in a residual one have separate spans, and so has the sum.
         if !self.is_profiled() || matches!(layer, Layer::Residual { .. }) {
             return self.compute(layer, x);

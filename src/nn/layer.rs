@@ -218,6 +218,38 @@ impl Layer {
         }
     }
 
+    /// The activation that ends it, if one does.
+    pub(super) const fn activation(&self) -> Option<Activation> {
+        match self {
+            Self::Conv { activation, .. }
+            | Self::BatchNorm { activation, .. }
+            | Self::Residual { activation, .. }
+            | Self::Linear { activation, .. } => *activation,
+            Self::Activation(activation) => Some(*activation),
+            Self::GlobalAveragePool
+            | Self::Tokens
+            | Self::Positions { .. }
+            | Self::LayerNorm { .. }
+            | Self::Attention { .. }
+            | Self::Flatten
+            | Self::Dropout(_) => None,
+        }
+    }
+
+    /// The layer without pooling and activation: the sums that a convolution or dense layer
+    /// computes; `None` for another.
+    pub(super) fn sums(&self) -> Option<Self> {
+        let mut sums = self.clone();
+        match &mut sums {
+            Self::Conv {
+                pool, activation, ..
+            } => (*pool, *activation) = (false, None),
+            Self::Linear { activation, .. } => *activation = None,
+            _ => return None,
+        }
+        Some(sums)
+    }
+
     /// What comes out for what goes in.
     fn output(&self, input: Shape) -> Shape {
         match self {

@@ -14,6 +14,7 @@ mod error;
 mod file;
 mod forward;
 mod initialization;
+mod inspection;
 mod layer;
 mod models;
 mod net;

@@ -10,6 +10,7 @@ mod comparison;
 mod evaluation;
 mod export;
 mod import;
+mod inspection;
 mod learning;
 mod model;
 mod profile;
@@ -32,6 +33,10 @@ pub use export::{
     ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET,
 };
 pub use import::{Doubt, ImportFinding, ImportSpec, MeasuredReading, Reading};
+pub use inspection::{
+    InspectedLayer, InspectedUnit, Inspection, LayerKind, Look, Step, StepKind, Term,
+    pooled_places, row_length,
+};
 pub use learning::{
     Components, HeldOutAnswer, HeldOutImage, InitializationReport, LayerVariance, LearningSnapshot,
     WeightImages,

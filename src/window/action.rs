@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::draw::DrawAction;
 use super::hardware::MachineAction;
+use super::inside::InsideAction;
 use super::models::ModelsAction;
 use super::my_digits::MyDigitsAction;
 use super::sweeps::SweepAction;
@@ -16,6 +17,7 @@ use crate::records::JobId;
 pub enum Screen {
     Train,
     Draw,
+    Inside,
     Results,
     Models,
     MyDigits,
@@ -25,9 +27,10 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in the order of the tabs.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Train,
         Self::Draw,
+        Self::Inside,
         Self::Results,
         Self::Models,
         Self::MyDigits,
@@ -97,6 +100,7 @@ pub enum Action {
     Dismiss(u64),
     Train(TrainAction),
     Draw(DrawAction),
+    Inside(InsideAction),
     MyDigits(MyDigitsAction),
     Models(ModelsAction),
 }
@@ -116,6 +120,7 @@ of_features!(
     Search(SearchAction),
     Sweep(SweepAction),
     Draw(DrawAction),
+    Inside(InsideAction),
     Models(ModelsAction),
     Machine(MachineAction),
     MyDigits(MyDigitsAction)

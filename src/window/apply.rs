@@ -88,6 +88,7 @@ impl App {
             Action::Draw(action) => {
                 self.draw.update(&mut self.ctx, &mut self.my_digits, action);
             }
+            Action::Inside(action) => self.draw.update_inside(&mut self.ctx, action),
             Action::MyDigits(action) => {
                 self.my_digits.update(&mut self.ctx, &mut self.draw, action);
             }
@@ -102,7 +103,7 @@ impl App {
         let read_before = read(self);
         self.ctx.screen = screen;
         // The other canvas may have been read by another model, or with other steps.
-        if read_before != read(self) {
+        if read_before != read(self) || screen == Screen::Inside {
             self.draw.recognize_again(&mut self.ctx);
         }
         match screen {

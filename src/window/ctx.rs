@@ -21,7 +21,7 @@ use crate::window::jobs::Activity;
 use crate::window::sweeps::SweepRequests;
 use crate::window::{
     Action, BackgroundTasks, Checks, Collection, DeleteReceived, Desktop, Dialogs, ExecutorFactory,
-    Jobs, ListReceived, Notice, Offer, OtherMachine, ReachHost, RunView, SampleLoad, Screen,
+    Jobs, Level, ListReceived, Notice, Offer, OtherMachine, ReachHost, RunView, SampleLoad, Screen,
     SelfTest, Severity, Wake, WizardStep,
 };
 
@@ -64,6 +64,8 @@ pub struct AppDeps {
 /// What every feature may use besides its own state.
 pub struct Ctx {
     pub screen: Screen,
+    /// What is shown of the network on Inside.
+    pub inside: Level,
     /// The wizard's page while it is open.
     pub wizard: Option<WizardStep>,
     /// The guided collection of drawings, while it is in progress: the canvas is for one digit then.
@@ -131,6 +133,7 @@ impl Ctx {
     pub fn new(settings: Settings, deps: AppDeps) -> Self {
         Self {
             screen: Screen::Train,
+            inside: Level::Network,
             wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
             collection: None,
             requests: VecDeque::new(),

@@ -14,6 +14,7 @@ use eframe::egui::{
 
 use super::draw::view::DrawView;
 use super::hardware::view::other_machine;
+use super::inside::view::InsideView;
 use super::models::view::{ModelsView, editor};
 use super::my_digits::view::MyDigitsScreen;
 use super::plots::PlotsView;
@@ -68,6 +69,7 @@ pub struct Inkling {
 pub(super) struct Views {
     pub plots: PlotsView,
     pub draw: DrawView,
+    pub inside: InsideView,
     pub learning: LearningPanel,
     pub models: ModelsView,
     pub results: ResultsScreen,

@@ -12,6 +12,7 @@ mod engine_link;
 mod events;
 mod frame;
 pub mod hardware;
+pub mod inside;
 mod jobs;
 mod messages;
 pub mod models;
@@ -45,6 +46,7 @@ pub use hardware::{
     Machine, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState,
     SampleLoad, SelfTest, SendingQuestion, SentView, automatic,
 };
+pub use inside::{InsideAction, Level};
 pub use jobs::{Activity, JobOutcome, Jobs, RunningJob, ShownJob, WithoutResult};
 pub use models::{
     Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, Thumbnail,

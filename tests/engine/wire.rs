@@ -16,7 +16,7 @@ use inkling::protocol::{
 use inkling::records::benchmark::Workload;
 use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, DrawingAnswer,
-    EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef,
+    EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, Look, ModelRef,
     NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd,
     StepPoint, Telemetry, TimeToAccuracy,
 };
@@ -27,8 +27,8 @@ use inkling::run_config::{
 use inkling::train::TrainError;
 
 use crate::fake_engine::{
-    evaluation_report, exported, held_out, learning, model_comparison, plan, prediction, reads,
-    report, starter, summary,
+    evaluation_report, exported, held_out, inspection, learning, model_comparison, plan,
+    prediction, reads, report, starter, summary,
 };
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
@@ -87,6 +87,15 @@ fn every_command_arrives_as_it_left() {
         question(Question::Drawing {
             ink: ink.clone(),
             steps: Steps::ALL,
+        }),
+        question(Question::Inside {
+            ink: ink.clone(),
+            steps: Steps::ALL,
+            look: Some(Look {
+                layer: 1,
+                unit: 2,
+                place: Some(3),
+            }),
         }),
         question(Question::Candidates(
             Writing::of_ink(&ink).candidate_images(),
@@ -324,6 +333,10 @@ fn every_event_arrives_as_it_left() {
             ..reads(&[(DeviceChoice::Cpu, 50.0)])
         }),
         answer(Ok(Answer::Drawing(Box::new(prediction(&Ink::default()))))),
+        answer(Ok(Answer::Inside(
+            Box::new(prediction(&Ink::default())),
+            Some(Box::new(inspection(&Ink::default(), None))),
+        ))),
         answer(Ok(Answer::Number(vec![DigitPrediction {
             bounds: [1.0, 2.0, 3.0, 4.0],
             pieces: 0..2,

@@ -6,7 +6,7 @@ use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::infer::{Classify, ComparisonError};
-use inkling::ink::Ink;
+use inkling::ink::{Ink, Steps};
 use inkling::problem::{Code, Problem};
 use inkling::progress::Unwatched;
 use inkling::protocol::{
@@ -15,7 +15,8 @@ use inkling::protocol::{
 use inkling::records::benchmark::Effort;
 use inkling::records::{
     BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding,
-    ImportSpec, JobId, ModelRef, Replace, Rescue, RunPosition, RunSummary,
+    ImportSpec, Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue, RunPosition,
+    RunSummary,
 };
 use inkling::run_config::{
     DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
@@ -211,6 +212,56 @@ fn a_run_of_one_epoch_recognizes_drawings_from_its_first_steps() {
         _ => None,
     });
     bench.finished();
+}
+
+/// Looks into the model in use, with a stroke on the canvas.
+fn look_inside(bench: &Bench, request: u64) -> (Prediction, Inspection) {
+    let ink = Ink {
+        strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]],
+        pen: None,
+    };
+    bench.handle.send(Command::Read {
+        request,
+        what: Question::Inside {
+            ink,
+            steps: Steps::ALL,
+            look: Some(Look {
+                layer: 1,
+                unit: 2,
+                place: None,
+            }),
+        },
+    });
+    bench.until(|event| match event {
+        Event::Read {
+            request: answered,
+            answer,
+        } if answered == request => match answer.unwrap() {
+            Answer::Inside(prediction, inspection) => Some((*prediction, *inspection.unwrap())),
+            other => panic!("{other:?}"),
+        },
+        _ => None,
+    })
+}
+
+#[test]
+fn the_model_in_use_is_looked_into_also_while_it_is_trained() {
+    let bench = bench(60, 50);
+    let (prediction, inspection) = look_inside(&bench, 1);
+    let logits = &inspection.layers.last().unwrap().values;
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    assert_eq!(logits[usize::from(prediction.digit)], largest);
+    assert_eq!(inspection.layers[1].name, "conv1");
+    assert_eq!(inspection.unit.unwrap().look.unit, 2);
+    bench.start(1);
+    bench.until(|event| match event {
+        Event::ModelInUse(model) => (model.reference == ModelRef::Training(JobId(1))).then_some(()),
+        _ => None,
+    });
+    let (_, of_run) = look_inside(&bench, 2);
+    assert_eq!(of_run.layers[2].name, "fc1", "an MLP is trained");
+    bench.handle.send(Command::Cancel(JobId(1)));
+    bench.until(|event| has_ended(&event).then_some(()));
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod features;
 mod files;
 mod gradients;
 mod initialization;
+mod inspection;
 mod loss;
 mod models;
 mod norms;

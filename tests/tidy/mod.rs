@@ -138,6 +138,7 @@ fn only_the_window_knows_how_it_is_drawn() {
             "window/draw/view",
             "window/frame",
             "window/hardware/view",
+            "window/inside/view",
             "window/models/view",
             "window/my_digits/view",
             "window/plots",

@@ -6,6 +6,7 @@ mod classes;
 mod draw;
 mod hardware;
 mod help;
+mod inside;
 mod messages;
 mod models;
 mod motion;

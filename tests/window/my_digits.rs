@@ -121,7 +121,7 @@ fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
 #[test]
 fn without_drawings_the_screen_says_what_to_do() {
     let (mut window, _engine) = sized([900.0, 600.0]);
-    window.keys(Modifiers::COMMAND, Key::Num5);
+    window.keys(Modifiers::COMMAND, Key::Num6);
     window.until(|app| app.my_digits.is_loaded());
     window.run_steps(3);
     window.get_by_label("No drawings yet");

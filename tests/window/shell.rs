@@ -22,6 +22,7 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
     let (mut window, _engine) = usual();
     let tabs = [
         ("Draw", Screen::Draw),
+        ("Inside", Screen::Inside),
         ("Models", Screen::Models),
         ("Results", Screen::Results),
         ("Train", Screen::Train),
@@ -30,7 +31,7 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
         window.click(name);
         assert_eq!(window.app().ctx.screen, screen);
     }
-    for (key, screen) in [Key::Num2, Key::Num4, Key::Num3, Key::Num1]
+    for (key, screen) in [Key::Num2, Key::Num3, Key::Num5, Key::Num4, Key::Num1]
         .into_iter()
         .zip(tabs.map(|(_, screen)| screen))
     {

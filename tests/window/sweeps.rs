@@ -27,7 +27,7 @@ fn is_complete(app: &App) -> bool {
 fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_used() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
-        window.keys(Modifiers::COMMAND, Key::Num6);
+        window.keys(Modifiers::COMMAND, Key::Num7);
         window.get_by_label("Learning rate: from");
         let app = window.app();
         let (definition, problems) = app
@@ -84,7 +84,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
 #[test]
 fn the_table_is_sorted_and_a_selected_trial_is_used() {
     let (mut window, _engine) = sized([1280.0, 800.0]);
-    window.keys(Modifiers::COMMAND, Key::Num6);
+    window.keys(Modifiers::COMMAND, Key::Num7);
     window.get_by_label("Start the sweep").click();
     window.until(is_complete);
     window.click("Sort by trial");

@@ -123,10 +123,10 @@ def undo(program):
 def finished(program):
     program.key("ctrl+1")
     wait(lambda: is_over(program), 120, "the end of the run", program)
-    program.key("ctrl+4")
+    program.key("ctrl+5")
     wait(lambda: any("Quick look" in node.text or "MLP" in node.text for node in program.nodes()), 10, "the run among the models", program)
     say("the finished run is among the models")
-    program.key("ctrl+3")
+    program.key("ctrl+4")
     program.find("Confusion", seconds=10)
     check(len(os.listdir(os.path.join(program.home, "runs"))) == 1, "one run folder is on disk")
 
@@ -146,7 +146,7 @@ def where_it_reads(program):
 
 
 def export(program):
-    program.key("ctrl+4")
+    program.key("ctrl+5")
     program.click("Export…", role="push button")
     program.click("ONNX")
     program.find("model.onnx")
@@ -155,7 +155,7 @@ def export(program):
 
 
 def benchmark(program):
-    program.key("ctrl+7")
+    program.key("ctrl+8")
     program.find("Benchmark")
     program.click("Quick benchmark", role="push button")
     program.find("GFLOP/s", seconds=60)
@@ -193,14 +193,14 @@ def survive_the_engine(home):
         os.kill(program.process.pid, signal.SIGKILL)
     with Program(path, home=home) as program:
         program.wait_for_window()
-        program.key("ctrl+4")
+        program.key("ctrl+5")
         program.find("Interrupted on", seconds=15)
         program.click("Resume", role="push button")
         wait(lambda: epoch(program) > safe + 1, 120, "the run, further than it was", program)
         say("what was under way when the window was killed goes on from Models")
         program.click("Stop", role="push button")
         program.find("weights saved")
-        program.key("ctrl+4")
+        program.key("ctrl+5")
         wait(lambda: not program.shows("Interrupted on"), 10, "the list without it", program)
         check(os.listdir(os.path.join(home, "checkpoints")) == [], "and leaves no checkpoint when it is over")
 
@@ -254,7 +254,7 @@ def sweep_survives_a_kill():
     with Program(path, home=home, environment={"INKLING_ENGINE": "process"}) as program:
         program.wait_for_window()
         program.find("Start", role="push button", seconds=15)
-        program.key("ctrl+6")
+        program.key("ctrl+7")
         program.click("Start the sweep", role="push button")
         ended = wait(lambda: max(0, trials(program) - 2), 300, "the third trial", program) + 2
         subprocess.run(["pkill", "-9", "-P", str(program.process.pid)], check=True)
@@ -262,7 +262,7 @@ def sweep_survives_a_kill():
     with Program(path, home=home) as program:
         program.wait_for_window()
         program.find("Start", role="push button", seconds=15)
-        program.key("ctrl+6")
+        program.key("ctrl+7")
         program.click("Resume the sweep", role="push button", seconds=15)
         wait(lambda: trials(program) > ended, 300, "a further trial", program)
         say(f"a sweep that was killed after {ended} trials goes on with them")

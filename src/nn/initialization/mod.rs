@@ -7,9 +7,10 @@ mod statistics;
 use std::slice;
 use std::time::Instant;
 
-use candle_core::{Result, Tensor};
+use candle_core::Result;
 use nalgebra::DMatrix;
 
+use super::forward::Moment;
 use super::{Images, Layer, Mode, Net, Role};
 use crate::data::{Split, gather_batch};
 use crate::math::random::Random;
@@ -120,8 +121,8 @@ fn orthonormal_matrix(rows: usize, columns: usize, random: &mut Random) -> Vec<f
 /// layer's output is linear in its weights, so once is enough.
 fn variances(net: &Net, pixels: &[u8], scales: bool) -> Result<Vec<(String, f32)>> {
     let mut variances = Vec::new();
-    let mut measure = |layer: &Layer, x: &Tensor| {
-        let Some(linear) = without_activation(layer) else {
+    let mut measure = |layer: &Layer, moment: Moment<'_>| {
+        let (Moment::Before(x), Some(linear)) = (moment, layer.sums()) else {
             return Ok(());
         };
         let output = net
@@ -145,19 +146,6 @@ fn variances(net: &Net, pixels: &[u8], scales: bool) -> Result<Vec<(String, f32)
         .with_observer(&mut measure)
         .run(net.layers(), input)?;
     Ok(variances)
-}
-
-/// The sums that the layer computes; `None` for a layer without weights of that kind.
-fn without_activation(layer: &Layer) -> Option<Layer> {
-    let mut linear = layer.clone();
-    match &mut linear {
-        Layer::Conv {
-            pool, activation, ..
-        } => (*pool, *activation) = (false, None),
-        Layer::Linear { activation, .. } => *activation = None,
-        _ => return None,
-    }
-    Some(linear)
 }
 
 fn layer_variances(before: Vec<(String, f32)>, after: Vec<(String, f32)>) -> Vec<LayerVariance> {

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use super::{Canvas, Draw};
 use crate::protocol::{Answer, Command, Question};
-use crate::records::{DigitPrediction, JobId, ModelRef, Prediction};
-use crate::window::{App, Ctx};
+use crate::records::{DigitPrediction, Inspection, JobId, ModelRef, Prediction};
+use crate::window::{App, Ctx, Screen};
 
 /// How often a drawing left alone is recognized anew while the model in use is being trained, in
 /// seconds of training: the longest where that takes more than one hundredth of the time.
@@ -61,7 +61,9 @@ impl Reading {
     /// The newest prediction of the drawing, or of the digit that was chosen.
     pub fn prediction(&self) -> Option<&Prediction> {
         match &self.answer {
-            Some((_, Answer::Drawing(prediction))) => Some(prediction),
+            Some((_, Answer::Drawing(prediction) | Answer::Inside(prediction, _))) => {
+                Some(prediction)
+            }
             _ => Some(&self.digits().get(self.chosen()?)?.prediction),
         }
     }
@@ -70,7 +72,9 @@ impl Reading {
     fn duration(&self) -> f32 {
         let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
         match &self.answer {
-            Some((_, Answer::Drawing(prediction))) => seconds(prediction),
+            Some((_, Answer::Drawing(prediction) | Answer::Inside(prediction, _))) => {
+                seconds(prediction)
+            }
             _ => self
                 .digits()
                 .iter()
@@ -117,6 +121,15 @@ impl Draw {
     /// was chosen.
     pub fn prediction_shown(&self, ctx: &Ctx) -> Option<&Prediction> {
         self.reading(ctx).prediction()
+    }
+
+    /// What the network computed for the drawing of one digit, if that was asked, and the number of
+    /// the answer; `None` in it for a model that has no layers of one network.
+    pub fn inspection(&self) -> Option<(u64, Option<&Inspection>)> {
+        match &self.readings[Canvas::One as usize].answer {
+            Some((answer, Answer::Inside(_, inspection))) => Some((*answer, inspection.as_deref())),
+            _ => None,
+        }
     }
 
     /// True while what is on the canvas that is shown has changed since it was read.
@@ -184,6 +197,11 @@ impl Draw {
             return;
         };
         let what = match canvas {
+            Canvas::One if ctx.screen == Screen::Inside => Question::Inside {
+                ink: self.one.ink(),
+                steps: self.steps_for(ctx, &self.one),
+                look: ctx.inside.look(),
+            },
             Canvas::One => Question::Drawing {
                 ink: self.one.ink(),
                 steps: self.steps_for(ctx, &self.one),

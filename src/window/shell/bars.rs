@@ -52,7 +52,7 @@ fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<
 }
 
 /// The name of a screen, its icon, and what it is for.
-const fn named(screen: Screen) -> (&'static str, Icon, &'static str) {
+pub(super) const fn named(screen: Screen) -> (&'static str, Icon, &'static str) {
     match screen {
         Screen::Train => (
             "Train",
@@ -60,6 +60,11 @@ const fn named(screen: Screen) -> (&'static str, Icon, &'static str) {
             "Train a model and follow its progress",
         ),
         Screen::Draw => ("Draw", Icon::Draw, "Draw a digit and see it recognized"),
+        Screen::Inside => (
+            "Inside",
+            Icon::Inside,
+            "Look into the network while it recognizes your drawing",
+        ),
         Screen::Results => (
             "Results",
             Icon::Results,

@@ -20,6 +20,7 @@ use crate::window::draw::view as draw;
 use crate::window::frame::Views;
 use crate::window::hardware::view as hardware;
 use crate::window::hardware::view::monitor;
+use crate::window::inside::view as inside;
 use crate::window::models::view as models;
 use crate::window::my_digits::view as my_digits;
 use crate::window::results::view as results;
@@ -70,6 +71,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             }
             Screen::Sweep => sweep::show(ui, app, &mut views.sweep, actions),
             Screen::Draw => draw::show(ui, app, &mut views.draw, actions),
+            Screen::Inside => inside::show(ui, app, views, actions),
             Screen::Models => models::show(ui, app, &mut views.models, actions),
             Screen::Results => results::show(ui, app, &mut views.results, actions),
             Screen::Hardware => hardware::show(ui, app, actions),

@@ -5,6 +5,7 @@ use eframe::egui::{
     Context, Event, Grid, Key, KeyboardShortcut, Label, Modifiers, RichText, ScrollArea, Ui,
 };
 
+use super::bars;
 use crate::window::draw::view::tools::{CANVAS_CHOICE, OPEN, STEPS};
 use crate::window::{Action, App, Phase, Screen, SweepAction, TrainAction, style};
 
@@ -20,6 +21,7 @@ pub const SCREENS: [KeyboardShortcut; Screen::ALL.len()] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num5),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num6),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num7),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num8),
 ];
 pub const MONITOR: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
@@ -143,19 +145,16 @@ fn all(ctx: &Context) -> Vec<Topic> {
         keys(command.plus(Modifiers::SHIFT), Key::Z),
         with_command(Key::Y),
     ];
-    let everywhere = vec![
-        known(&SCREENS[0], "Train"),
-        known(&SCREENS[1], "Draw"),
-        known(&SCREENS[2], "Models"),
-        known(&SCREENS[3], "Results"),
-        known(&SCREENS[4], "Sweep"),
-        known(&SCREENS[5], "Hardware"),
-        known(&SCREENS[6], "My digits"),
+    let screens = Screen::ALL.into_iter().zip(&SCREENS);
+    let mut everywhere: Vec<_> = screens
+        .map(|(screen, shortcut)| known(shortcut, bars::named(screen).0))
+        .collect();
+    everywhere.extend([
         known(&MONITOR, "Show or hide the monitor"),
         named(&zoom.join(", "), "Zoom in, zoom out, reset zoom"),
         named("Tab, Shift+Tab", "Next and previous control"),
         named("F1, ?", "Show this overview"),
-    ];
+    ]);
     let images = "Show or hide the canvas and the validation images";
     let training = vec![
         known(&START, "Start, pause or resume a run, or on Sweep a sweep"),
@@ -188,6 +187,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         ("Everywhere", everywhere),
         ("Training", training),
         ("Drawing", drawing),
+        ("Inside", vec![named("Escape", "Back to what is around it")]),
         ("Models", vec![known(&RENAME, rename)]),
         ("Plots", vec![named("Arrow keys", crosshair)]),
     ]

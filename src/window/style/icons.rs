@@ -10,6 +10,7 @@ use super::{Palette, fonts, palette};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
+    Back,
     Balanced,
     Best,
     Clear,
@@ -24,6 +25,7 @@ pub enum Icon {
     Folder,
     Hardware,
     Import,
+    Inside,
     Menu,
     Models,
     Monitor,
@@ -45,6 +47,7 @@ pub enum Icon {
 impl Icon {
     const fn glyph(self) -> &'static str {
         match self {
+            Self::Back => "\u{e058}",
             Self::Balanced => "\u{e750}",
             Self::Best => "\u{e67e}",
             Self::Clear => "\u{e4a6}",
@@ -59,6 +62,7 @@ impl Icon {
             Self::Folder => "\u{e256}",
             Self::Hardware => "\u{e610}",
             Self::Import => "\u{e20c}",
+            Self::Inside => "\u{e74e}",
             Self::Menu => "\u{e2f0}",
             Self::Models => "\u{e466}",
             Self::Monitor => "\u{e000}",

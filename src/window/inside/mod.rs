@@ -1,0 +1,78 @@
+//! Looking into the model in use while it recognizes the drawing: its network, a layer, a unit, one
+//! number. What the network computes comes with what was read on the canvas.
+
+pub mod view;
+pub mod words;
+
+use crate::records::Look;
+use crate::window::{Ctx, Draw};
+
+/// How closely one looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// At all layers.
+    Network,
+    /// At all units of this layer.
+    Layer(usize),
+    /// At this unit.
+    Unit { layer: usize, unit: usize },
+    /// At the number at this place of its map.
+    Number {
+        layer: usize,
+        unit: usize,
+        place: usize,
+    },
+}
+
+/// What a person can do on this screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InsideAction {
+    /// Look at this.
+    Open(Level),
+    /// Look at what is around that.
+    Back,
+}
+
+impl Level {
+    /// What is around it; `None` for the network.
+    pub const fn outer(self) -> Option<Self> {
+        match self {
+            Self::Network => None,
+            Self::Layer(_) => Some(Self::Network),
+            Self::Unit { layer, .. } => Some(Self::Layer(layer)),
+            Self::Number { layer, unit, .. } => Some(Self::Unit { layer, unit }),
+        }
+    }
+
+    /// The unit that is looked at.
+    pub const fn look(self) -> Option<Look> {
+        match self {
+            Self::Network | Self::Layer(_) => None,
+            Self::Unit { layer, unit } => Some(Look {
+                layer,
+                unit,
+                place: None,
+            }),
+            Self::Number { layer, unit, place } => Some(Look {
+                layer,
+                unit,
+                place: Some(place),
+            }),
+        }
+    }
+}
+
+impl Draw {
+    pub(in crate::window) fn update_inside(&mut self, ctx: &mut Ctx, action: InsideAction) {
+        let level = match action {
+            InsideAction::Open(level) => Some(level),
+            InsideAction::Back => ctx.inside.outer(),
+        };
+        if let Some(level) = level {
+            ctx.inside = level;
+            if level.look().is_some() {
+                self.recognize_again(ctx);
+            }
+        }
+    }
+}
