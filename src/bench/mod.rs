@@ -48,6 +48,8 @@ const PRODUCTS: f64 = 5.0;
 const MEMORY: f64 = 1.0;
 const STEPS: f64 = 2.0;
 const STEPS_COMPARED: f64 = 5.0;
+/// Seconds for each further number of threads.
+const STEPS_SCALED: f64 = 1.0;
 const PIPELINE: f64 = 1.0;
 const UPDATES: f64 = 1.5;
 const INFERENCE: f64 = 6.0;
@@ -58,7 +60,7 @@ pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, Pr
     let pools = budget::pools(machine.threads)?;
     let share = |&model: &ModelKind| {
         if EVERY_PRECISION.contains(&model) {
-            STEPS_COMPARED
+            STEPS_COMPARED + STEPS_SCALED * scaled(machine.threads).count() as f64
         } else {
             STEPS
         }
@@ -176,8 +178,14 @@ fn best_size(products: &[Measurement]) -> usize {
         .map_or(workloads::USUAL_SIZE, |(_, size)| size)
 }
 
-/// In f32 on one thread and on all; at other precisions, for the models that have them measured, on
-/// all threads. A quick benchmark measures only those models on one thread.
+/// Numbers of threads between one and all: 2, 4, 8, ….
+fn scaled(all: u32) -> impl Iterator<Item = u32> {
+    std::iter::successors(Some(2_u32), |threads| threads.checked_mul(2))
+        .take_while(move |threads| *threads < all)
+}
+
+/// In f32 on one thread and on all; for some models also on numbers of threads in between, and on
+/// all threads at other precisions. A quick benchmark measures only those models on one thread.
 fn step_configs(model: ModelKind, effort: Effort, pools: &[budget::Pool]) -> Vec<StepConfig> {
     let skipped = if effort == Effort::Quick && !EVERY_PRECISION.contains(&model) {
         pools.len().saturating_sub(1)
@@ -196,9 +204,10 @@ fn step_configs(model: ModelKind, effort: Effort, pools: &[budget::Pool]) -> Vec
         .map(|pool| step_config(Precision::F32, pool.threads))
         .collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
-    let others = Precision::on(DeviceChoice::Cpu)
-        .skip(1)
-        .filter(|_| EVERY_PRECISION.contains(&model));
-    step_configs.extend(others.map(|precision| step_config(precision, all)));
+    if EVERY_PRECISION.contains(&model) {
+        step_configs.extend(scaled(all).map(|threads| step_config(Precision::F32, threads)));
+        let others = Precision::on(DeviceChoice::Cpu).skip(1);
+        step_configs.extend(others.map(|precision| step_config(precision, all)));
+    }
     step_configs
 }

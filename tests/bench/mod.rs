@@ -412,3 +412,44 @@ fn devices_are_compared_in_every_format_and_one_that_fails_leaves_the_others_alo
     assert_eq!(failed.len(), 1);
     assert_eq!(failed[0].0.device, DeviceChoice::Metal);
 }
+
+#[test]
+fn more_threads_show_the_serial_fraction_and_what_more_cores_would_bring() {
+    let step = |threads, images_per_second| Measurement::Step {
+        model: ModelKind::Speedrun,
+        device: DeviceChoice::Cpu,
+        precision: Precision::F32,
+        batch_size: 256,
+        threads,
+        milliseconds: 256e3 / images_per_second,
+        images_per_second,
+        gflops: 1.0,
+        product_gflops: 2.0,
+    };
+    let scaling = |rows: &[Measurement]| {
+        sections(rows, &[])
+            .into_iter()
+            .find(|section| section.title == "Scaling")
+    };
+    assert!(scaling(&[step(1, 1000.0)]).is_none(), "nothing to compare");
+    // By Amdahl's law, with a tenth that is serial.
+    let rows =
+        [(1, 1.0), (2, 0.55), (4, 0.325)].map(|(threads, time)| step(threads, 1000.0 / time));
+    let found = scaling(&rows).unwrap();
+    let cells: Vec<&str> = found.lines[0]
+        .cells
+        .iter()
+        .map(|cell| cell.text.as_str())
+        .collect();
+    assert_eq!(
+        cells,
+        [
+            "Speedrun", "1,000", "1,818", "3,077", "10%", "4.7×", "6.4×", "7.8×"
+        ]
+    );
+    assert_eq!(found.columns.len(), cells.len());
+    assert_eq!(found.columns[5], "on 8 cores");
+    let perfect = [(1, 1000.0), (16, 16_100.0)].map(|(threads, images)| step(threads, images));
+    let cells = &scaling(&perfect).unwrap().lines[0].cells;
+    assert_eq!((&*cells[3].text, &*cells[4].text), ("0%", "32.0×"));
+}

@@ -2,6 +2,7 @@
 //! their files.
 
 mod profile;
+mod scaling;
 
 pub use profile::profile_sections;
 
@@ -76,6 +77,7 @@ pub fn sections(rows: &[Measurement], disturbed: &[Workload]) -> Vec<Section> {
     let all = [
         peak_rates(rows, disturbed),
         training(rows, disturbed),
+        scaling::scaling(rows, disturbed),
         beside_plain_candle(rows, disturbed),
         recognition(rows, disturbed),
         pipeline(rows, disturbed),
