@@ -68,6 +68,12 @@ with Program(path, home=home) as program:
     program.key("ctrl+2", "Delete")
     draw(program, THREE)
     picture(program, "draw")
+    program.key("ctrl+3")
+    picture(program, "inside")
+    program.click("conv2, Filter 3")
+    x, y, width, height = program.find("Map").box
+    program.drag([(x + width * 0.55, y + height * 0.35)])
+    picture(program, "inside-number")
     program.key("ctrl+1")
     wait(lambda: any(node.name.startswith("Finished") for node in program.nodes()), 400, "the end of the run", program)
     program.key("ctrl+5")

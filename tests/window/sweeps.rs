@@ -357,7 +357,7 @@ fn a_deleted_sweep_can_be_restored() {
 #[test]
 fn trials_in_progress_stand_above_those_that_have_ended() {
     let (mut window, engine) = sized([1280.0, 800.0]);
-    window.keys(Modifiers::COMMAND, Key::Num6);
+    window.keys(Modifiers::COMMAND, Key::Num7);
     engine.trial_epochs.store(40, Ordering::Relaxed);
     window.keys(Modifiers::COMMAND, Key::Enter);
     window.until(|_| engine.trial_epochs.load(Ordering::Relaxed) <= 0);

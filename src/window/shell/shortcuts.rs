@@ -186,10 +186,10 @@ fn all(ctx: &Context) -> Vec<Topic> {
     vec![
         ("Everywhere", everywhere),
         ("Training", training),
+        ("Plots", vec![named("Arrow keys", crosshair)]),
         ("Drawing", drawing),
         ("Inside", vec![named("Escape", "Back to what is around it")]),
         ("Models", vec![known(&RENAME, rename)]),
-        ("Plots", vec![named("Arrow keys", crosshair)]),
     ]
 }
 
@@ -227,7 +227,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
                 if ui.available_width() < TWO_COLUMNS {
                     return topics(ui, &all);
                 }
-                let (first, rest) = all.split_at(2);
+                let (first, rest) = all.split_at(3);
                 ui.columns(2, |columns| {
                     topics(&mut columns[0], first);
                     topics(&mut columns[1], rest);
