@@ -97,7 +97,7 @@ def normalized(images):
     return ((images.astype("float32") / 255) - 0.1307) / 0.3081
 
 
-def only(steps, size, count):
+def step_count(steps, size, count):
     """Steps of an epoch of `count` images, or the first of them if fewer are wanted."""
     return min(count // size, steps or count)
 

@@ -6,7 +6,7 @@ import time
 import torch
 from torch import nn
 
-from peers import NETS, mnist, normalized, only, serve
+from peers import NETS, mnist, normalized, serve, step_count
 from pytorch_networks import NETWORKS
 
 
@@ -42,7 +42,7 @@ def prepare(folder, threads, device):
             group["lr"] = settings["lr"]
         # f16 needs its losses scaled.
         scaler = torch.amp.GradScaler(device, enabled=precision == "f16")
-        steps = only(most_steps, size, len(images))
+        steps = step_count(most_steps, size, len(images))
         schedule = None
         if settings["schedule"] == "one-cycle":
             schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings["lr"], total_steps=len(images) // size, cycle_momentum=False)

@@ -7,7 +7,7 @@ import time
 
 import numpy
 
-from peers import NETS, mnist, normalized, only, serve
+from peers import NETS, mnist, normalized, serve, step_count
 
 
 def prepare(folder, threads, device):
@@ -127,7 +127,7 @@ def prepare(folder, threads, device):
         # The weights are given away to the step, and every epoch begins its schedule again.
         p, running = jax.tree.map(jnp.copy, (p, running))
         state = optimizer.init(p)
-        steps = only(most_steps, size, len(images))
+        steps = step_count(most_steps, size, len(images))
         keys = jax.random.split(jax.random.key(1), steps)
         jax.block_until_ready((p, keys))
         began = time.perf_counter()

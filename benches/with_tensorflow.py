@@ -9,7 +9,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import numpy
 
-from peers import NETS, mnist, normalized, only, serve
+from peers import NETS, mnist, normalized, serve, step_count
 
 
 def prepare(folder, threads, device):
@@ -76,7 +76,7 @@ def prepare(folder, threads, device):
         step, optimizer = trained[net, size, mode]
         # Every epoch begins its schedule again.
         optimizer.iterations.assign(0)
-        steps = only(most_steps, size, len(images))
+        steps = step_count(most_steps, size, len(images))
         batches = tf.constant(random.permutation(len(images))[:steps * size].reshape(steps, size))
         began = time.perf_counter()
         for chosen in batches:

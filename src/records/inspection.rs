@@ -168,9 +168,7 @@ impl Inspection {
 impl InspectedLayer {
     /// The map of a unit; empty if there is none.
     pub fn map(&self, unit: usize) -> &[f32] {
-        let size = self.side * self.side;
-        let map = self.values.get(unit * size..(unit + 1) * size);
-        map.unwrap_or_default()
+        map_of(&self.values, self.side, unit)
     }
 }
 
@@ -203,6 +201,13 @@ impl StepKind {
             _ => x,
         }
     }
+}
+
+/// The map of a unit among maps with this `side`, one after the other; empty if there is none.
+pub fn map_of(maps: &[f32], side: usize, unit: usize) -> &[f32] {
+    let size = side * side;
+    let map = maps.get(unit * size..(unit + 1) * size);
+    map.unwrap_or_default()
 }
 
 /// The places of a map with this `side` that 2x2 max-pooling takes together for one of a map with

@@ -34,7 +34,7 @@ pub use export::{
 };
 pub use import::{Doubt, ImportFinding, ImportSpec, MeasuredReading, Reading};
 pub use inspection::{
-    InspectedLayer, InspectedUnit, Inspection, LayerKind, Look, Step, StepKind, Term,
+    InspectedLayer, InspectedUnit, Inspection, LayerKind, Look, Step, StepKind, Term, map_of,
     pooled_places, row_length,
 };
 pub use learning::{

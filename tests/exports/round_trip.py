@@ -238,7 +238,7 @@ def check(name, activation):
     taken = [Path(row["path"]) for row in objects(inkling("predict", "--json", "--model", model, *photographs)) if row["probabilities"]]
     assert len(taken) > 0.8 * len(photographs), "photographs of one digit are taken for several"
     same = objects(inkling("predict", "--json", "--model", model, *taken))
-    # Starting Python takes longer than all of this, so both are read at once.
+    # Starting Python takes longer than all of this, so one start reads both.
     rows = objects(run(sys.executable, folder / "predict.py", *sorted((WORK / "pictures").iterdir())[:FEW], *taken))
     near("predict.py", [row["probabilities"] for row in rows[:FEW]], wanted[:FEW], name)
     near("predict.py, photographs", [row["probabilities"] for row in rows[FEW:]], [row["probabilities"] for row in same], name)

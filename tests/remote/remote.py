@@ -41,7 +41,7 @@ class Inkling:
 
     def start(self, *arguments):
         environment = {**os.environ, "INKLING_HOME": str(self.home)}
-        # To a file, because nobody reads while the other side is killed; each to one of its own, because several run at the same time.
+        # To a file, because nobody reads while the other side is killed; a separate file each, because several run at the same time.
         output = tempfile.NamedTemporaryFile("w+", dir=self.home, prefix="output-")
         # A process group of its own, as a shell makes one for each command.
         process = subprocess.Popen([self.program, *arguments], env=environment, stdout=output, stderr=subprocess.STDOUT, text=True, process_group=0)

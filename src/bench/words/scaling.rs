@@ -7,7 +7,7 @@ use crate::run_config::{ModelKind, Precision};
 use crate::text::format::percent;
 use crate::text::table::{Cell, Line, Section};
 
-/// Cores for which the speed-up is predicted, where there are fewer.
+/// Numbers of cores for which the speed-up is predicted if the machine has fewer.
 const PREDICTED: [u32; 3] = [8, 16, 32];
 
 /// The steps in f32 of each network that was measured on several numbers of threads.

@@ -9,7 +9,7 @@ use candle_core::{Result, Tensor};
 
 use super::forward::Moment;
 use super::{Images, Layer, Mode, Net};
-use crate::records::{InspectedLayer, Inspection, LayerKind, Look};
+use crate::records::{InspectedLayer, Inspection, LayerKind, Look, map_of};
 
 /// What goes from one layer to the next, and which of the stages gave it its maps.
 #[derive(Clone)]
@@ -51,9 +51,7 @@ impl Maps {
     }
 
     fn map(&self, unit: usize) -> &[f32] {
-        let size = self.side * self.side;
-        let map = self.values.get(unit * size..(unit + 1) * size);
-        map.unwrap_or_default()
+        map_of(&self.values, self.side, unit)
     }
 
     /// The numbers of all maps at one place.

@@ -235,8 +235,8 @@ impl Net {
     }
 }
 
-/// The place of each step's number, from the place in the last map, which is that of all: where 2x2
-/// were pooled, the largest is meant.
+/// Sets the place of each step's number, from the last step back. All maps have it at the same
+/// place, except before pooling: there it is the largest of the four.
 fn trace(steps: &mut [Step]) {
     for index in (1..steps.len()).rev() {
         let (before, after) = steps.split_at_mut(index);

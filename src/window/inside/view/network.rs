@@ -34,7 +34,7 @@ const ROWS: usize = 2;
 const NAMED: f32 = 60.0;
 /// From this side on, in points, the cell of a class has its score below its name.
 const WITH_SCORE: f32 = 46.0;
-/// Units that can be reached by keyboard also where they are not seen.
+/// A layer with more units than this can be reached by keyboard only where it is in sight.
 const REACHED: usize = 300;
 
 /// Draws all layers, or `only` one of them.
@@ -182,7 +182,7 @@ impl Tiles<'_> {
                     ui.horizontal(|ui| ui.label(style::hint(line)));
                     return;
                 }
-                self.header(ui, true, actions);
+                self.header(ui, actions);
                 let side = self.fitting(ui, SMALL, ROWS);
                 self.units(ui, side, actions);
                 ui.add_space(style::GAP / 2.0);
@@ -209,12 +209,12 @@ impl Tiles<'_> {
         self.units(ui, side, actions);
     }
 
-    fn header(&self, ui: &mut Ui, opens: bool, actions: &mut Vec<Action>) {
+    fn header(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let classes = self.shown.app.ctx.classes();
         ui.horizontal(|ui| {
             let kind = words::kind(self.layer.kind);
             let title = RichText::new(kind).semibold();
-            if opens && self.layer.units > 1 {
+            if self.layer.units > 1 {
                 let name = format!("{kind} {}", self.layer.name);
                 let button = ui.add(style::quiet_button(title).small());
                 button.widget_info(|| WidgetInfo::labeled(Role::Button, true, name.clone()));

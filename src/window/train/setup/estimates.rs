@@ -50,7 +50,7 @@ impl App {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpectedAccuracy {
     pub value: f64,
-    /// It is that of a run on this machine; otherwise it was measured by us.
+    /// Whether a run on this machine reached it; otherwise it was measured for the documentation.
     pub measured_here: bool,
 }
 
