@@ -19,7 +19,9 @@ use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshH
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::import::{ImportError, Trials};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
-use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
+use inkling::ink::{
+    Bounds, CandidateImage, Image, Ink, PlacedInk, Steps, Writing, rasterize_steps,
+};
 use inkling::nn::Net;
 use inkling::optim::Schedule;
 use inkling::problem::{Explain, Message, Problem};
@@ -32,14 +34,15 @@ use inkling::records::benchmark::{
     BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
 };
 use inkling::records::{
-    Accuracy, Annotation, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel,
-    ComparisonSpec, DeletedBundle, DigitDetection, DigitPrediction, Doubt, DrawingAnswer,
-    EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer,
-    HeldOutImage, ImportFinding, Inspection, JobId, LabelRejection, LearningSnapshot, Look,
-    MeasuredReading, Mistake, ModelComparison, ModelInfo, ModelRef, Normalization, Prediction,
-    Profile, RELIABILITY_BINS, RateFinding, Reached, Reading, ReceivedBundle, ReliabilityBin,
-    RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint,
-    Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+    Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, Change,
+    ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, Details, DigitDetection,
+    DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
+    EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, Inspection,
+    JobId, LabelRejection, LearningSnapshot, Look, MeasuredReading, Mistake, ModelComparison,
+    ModelInfo, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
+    Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
+    RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry, TensorFormat,
+    TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
@@ -746,25 +749,22 @@ impl FakeEngine {
 
     fn read(&self, what: Question) -> protocol::Answer {
         match what {
-            Question::Drawing { ink, steps } => {
+            Question::Drawing {
+                ink,
+                steps,
+                details,
+            } => {
                 let model = ModelInfo {
                     classes: self.data.classes(),
                     data: self.data.clone(),
                     ..starter()
                 };
-                protocol::Answer::Drawing(Box::new(Prediction {
+                let prediction = Prediction {
                     image: rasterize_steps(&ink, &steps),
                     model,
                     ..prediction(&ink)
-                }))
-            }
-            Question::Inside {
-                ink,
-                steps: _,
-                look,
-            } => {
-                let inspection = inspection(&ink, look);
-                protocol::Answer::Inside(Box::new(prediction(&ink)), Some(Box::new(inspection)))
+                };
+                protocol::Answer::Drawing(Box::new(explained(prediction, &ink, &details)))
             }
             Question::Number { ink, steps } => protocol::Answer::Number(digits(&ink, &steps)),
             Question::Candidates(candidates) => {
@@ -1197,6 +1197,45 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
 pub const NO_DIGIT: usize = 9;
 
 /// A small network at work on a drawing.
+/// What is recognized in a drawing, without details.
+pub fn recognition(ink: &Ink) -> Recognition {
+    explained(prediction(ink), ink, &Details::default())
+}
+
+/// What is recognized in a drawing for which this is predicted, with these details: the ink in its
+/// upper half speaks for the class, and a stroke below would make it another one.
+pub fn explained(prediction: Prediction, ink: &Ink, details: &Details) -> Recognition {
+    let class = details.class.unwrap_or(prediction.digit);
+    let pixels = prediction.image.pixels().iter().enumerate();
+    let values =
+        pixels.map(|(pixel, gray)| f32::from(*gray) / 255.0 * if pixel < 392 { 1.0 } else { -0.5 });
+    let placed = PlacedInk::new(ink, &Steps::ALL).filter(|_| details.attribution);
+    let added = vec![vec![[60.0, 200.0], [180.0, 200.0]]];
+    let change = Change {
+        strokes: [ink.strokes.clone(), added.clone()].concat(),
+        added,
+        probability: 0.81,
+        ..Change::default()
+    };
+    let is_other = class != prediction.digit;
+    Recognition {
+        inspection: details.inspection.then(|| inspection(ink, details.look)),
+        attribution: details.attribution.then(|| Attribution {
+            class,
+            values: values.collect(),
+            log_odds: 3.0,
+            blank: -2.0,
+        }),
+        placement: placed.map(|placed| placed.placement),
+        counterfactual: (details.counterfactual && is_other).then_some(Counterfactual {
+            class,
+            change: (class != 0).then_some(change),
+        }),
+        micros: prediction.micros,
+        prediction,
+    }
+}
+
 pub fn inspection(ink: &Ink, look: Option<Look>) -> Inspection {
     let image = rasterize_steps(ink, &Steps::ALL);
     let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 1).unwrap();

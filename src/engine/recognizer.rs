@@ -46,17 +46,15 @@ impl Recognizer {
 
     pub fn read(&mut self, what: &Question, events: &EventSink) -> Result<Answer, Problem> {
         match what {
-            Question::Drawing { ink, steps } => self
-                .recognize(|model| model.classify_drawing(ink, steps), events)
-                .map(|prediction| Answer::Drawing(Box::new(prediction))),
-            Question::Inside { ink, steps, look } => {
+            Question::Drawing {
+                ink,
+                steps,
+                details,
+            } => {
                 let prediction =
                     self.recognize(|model| model.classify_drawing(ink, steps), events)?;
-                let inspection = self.in_use()?.inspect(&prediction.image, *look)?;
-                Ok(Answer::Inside(
-                    Box::new(prediction),
-                    inspection.map(Box::new),
-                ))
+                let explained = self.in_use()?.explain(prediction, (ink, steps), details)?;
+                Ok(Answer::Drawing(Box::new(explained)))
             }
             Question::Number { ink, steps } => {
                 let writing = Writing::of_ink_with(ink, steps);

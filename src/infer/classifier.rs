@@ -8,7 +8,7 @@ use super::measure::{Measurement, outputs};
 use super::outputs::{self, Member, Outputs, Scores};
 use crate::data::Split;
 use crate::ink::{self, Image, Ink, Steps};
-use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net};
+use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net, flops};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{
@@ -195,6 +195,17 @@ impl Classifier {
             .any(|member| member.net.graph().is_some())
     }
 
+    /// The floating-point operations that it takes for an image, roughly.
+    pub(super) fn flops(&self) -> u64 {
+        let of_member = |member: &Member| {
+            // A graph of operations has no layers to count: at least each weight is used once.
+            let of_weights = 2 * member.net.parameter_count();
+            flops(member.net.network()).forward.max(of_weights)
+        };
+        let passes = self.dropout_passes.unwrap_or(1);
+        self.members.iter().map(of_member).sum::<u64>() * u64::from(passes)
+    }
+
     /// What is known of the model.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
@@ -266,7 +277,11 @@ impl Classifier {
         self
     }
 
-    fn all_outputs(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, Problem> {
+    pub(super) fn all_outputs(
+        &self,
+        images: &[u8],
+        progress: &mut dyn Progress,
+    ) -> Result<Outputs, Problem> {
         let Some(first) = self.members.first() else {
             return Ok(Outputs::default());
         };
@@ -284,7 +299,7 @@ impl Classifier {
         }
     }
 
-    const fn temperature(&self) -> f32 {
+    pub(super) const fn temperature(&self) -> f32 {
         self.calibration.temperature
     }
 }

@@ -9,6 +9,7 @@ mod classifier;
 mod compare_devices;
 mod device_comparison;
 mod error;
+mod explain;
 mod fit_digit_detector;
 mod measure;
 pub mod model_comparison;

@@ -204,21 +204,23 @@ impl Coverage {
         self.moved([0, 0])
     }
 
-    /// Moves the center of mass to the center of the image, by whole pixels as MNIST does (no
-    /// second resampling), and never so far that ink leaves the image. Without [`Step::Centering`],
-    /// it stays where it is.
+    /// Moves the center of mass to the center of the image.
     pub fn centered(&self, steps: &Steps) -> Image {
-        if !steps.has(Step::Centering) {
-            return self.image();
-        }
+        self.moved(self.shift(steps))
+    }
+
+    /// By how many pixels to the right and down its center of mass comes to the center of the
+    /// image: whole ones as in MNIST (no second resampling), and never so many that ink leaves the
+    /// image. None without [`Step::Centering`].
+    pub fn shift(&self, steps: &Steps) -> [isize; 2] {
         let [mut mass, mut mass_x, mut mass_y] = [0.0_f32; 3];
         for (index, &value) in self.0.iter().enumerate() {
             mass += value;
             mass_x += value * (index % SIDE) as f32;
             mass_y += value * (index / SIDE) as f32;
         }
-        if mass <= 0.0 {
-            return Image::BLANK;
+        if mass <= 0.0 || !steps.has(Step::Centering) {
+            return [0, 0];
         }
         // What was not scaled to the box may be anywhere.
         let farthest = if steps.has(Step::Scaling) {
@@ -226,16 +228,15 @@ impl Coverage {
         } else {
             SIDE / 2
         } as f32;
-        let shift = |moment: f32| {
+        [mass_x, mass_y].map(|moment| {
             (CENTER - moment / mass + TIE)
                 .round()
                 .clamp(-farthest, farthest) as isize
-        };
-        self.moved([shift(mass_x), shift(mass_y)])
+        })
     }
 
     /// The image, moved by this many pixels to the right and down.
-    fn moved(&self, [right, down]: [isize; 2]) -> Image {
+    pub fn moved(&self, [right, down]: [isize; 2]) -> Image {
         let mut pixels = [0; PIXELS];
         for (index, pixel) in pixels.iter_mut().enumerate() {
             let x = (index % SIDE)

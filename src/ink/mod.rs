@@ -16,7 +16,7 @@ pub use self::image_file::{
     read_writing_file,
 };
 pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};
-pub use self::rasterize::{rasterize, rasterize_steps};
+pub use self::rasterize::{PlacedInk, Placement, rasterize, rasterize_steps};
 pub(crate) use self::rasterize::{rasterize_as_scanned, rasterize_as_thinned};
 pub use self::segment::{Bounds, Candidate, CandidateImage, Writing};
 pub use self::steps::{Stage, StageImage, StageKind, Step, Steps};

@@ -2,6 +2,8 @@
 //! it by mass; and what is left of a drawing with a very thick pen once its strokes are thinned, as
 //! image files are read.
 
+use serde::{Deserialize, Serialize};
+
 use super::image::{BOX, Coverage, Image, SIDE};
 use super::steps::{StageImage, StageKind, StageObserver, Step, Steps};
 use super::{Ink, Stroke};
@@ -69,25 +71,7 @@ fn draw(
             size: [SIDE as f32; 2],
         }
     });
-    let pen = if steps.has(Step::Pen) {
-        pen
-    } else {
-        frame.own_pen.unwrap_or(pen)
-    };
-    let mut canvas = Canvas::new(pen / 2.0, edge);
-    for stroke in &ink.strokes {
-        let mut points = frame.pixels_of(stroke).peekable();
-        let Some(first) = points.next() else { continue };
-        let mut last = first;
-        canvas.line(first, first);
-        while let Some(point) = points.next() {
-            let step = (point[0] - last[0]).hypot(point[1] - last[1]);
-            if step >= NEGLIGIBLE || points.peek().is_none() {
-                canvas.line(last, point);
-                last = point;
-            }
-        }
-    }
+    let canvas = frame.draw(ink, [pen, edge], steps);
     let coverage = canvas.coverage(bulge);
     observer.stage(StageKind::Step(Step::Pen), || {
         StageImage::Model(Box::new(coverage.image()))
@@ -97,6 +81,65 @@ fn draw(
         StageImage::Model(Box::new(image.clone()))
     });
     image
+}
+
+/// Where the points of a drawing are in the image that is made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Image pixels to a unit of the drawing.
+    pub scale: f32,
+    /// Where the drawing's origin is, in image pixels.
+    pub offset: [f32; 2],
+}
+
+impl Placement {
+    /// The place of a point of the drawing, in image pixels from the upper left corner.
+    pub fn in_image(&self, point: [f32; 2]) -> [f32; 2] {
+        [0, 1].map(|axis| point[axis] * self.scale + self.offset[axis])
+    }
+
+    /// The point of the drawing at a place in the image.
+    pub fn in_drawing(&self, place: [f32; 2]) -> [f32; 2] {
+        [0, 1].map(|axis| (place[axis] - self.offset[axis]) / self.scale)
+    }
+}
+
+/// A drawing in its image, to which strokes can be added without it being scaled and centered
+/// anew.
+pub struct PlacedInk {
+    /// Where it is.
+    pub placement: Placement,
+    canvas: Canvas,
+    shift: [isize; 2],
+}
+
+impl PlacedInk {
+    /// `None` if nothing is drawn, or all of it in one point.
+    pub fn new(ink: &Ink, steps: &Steps) -> Option<Self> {
+        let frame = Frame::around(ink, PEN, EDGE, steps)?;
+        let canvas = frame.draw(ink, [PEN, EDGE], steps);
+        let shift = canvas.coverage(|_, _| 0.0).shift(steps);
+        let origin = frame.to_pixels([0.0; 2]);
+        let placement = Placement {
+            scale: frame.scale as f32,
+            offset: [0, 1].map(|axis| origin[axis] + shift[axis] as f32),
+        };
+        (frame.scale > 0.0).then_some(Self {
+            placement,
+            canvas,
+            shift,
+        })
+    }
+
+    /// The image with one more stroke, whose points are in image pixels.
+    pub fn with_stroke(&self, points: &[[f32; 2]]) -> Image {
+        let mut canvas = self.canvas.clone();
+        let unshifted = |place: [f32; 2]| [0, 1].map(|axis| place[axis] - self.shift[axis] as f32);
+        for (from, to) in points.iter().zip(points.iter().skip(1)) {
+            canvas.line(unshifted(*from), unshifted(*to));
+        }
+        canvas.coverage(|_, _| 0.0).moved(self.shift)
+    }
 }
 
 fn finite([x, y]: [f32; 2]) -> bool {
@@ -171,6 +214,30 @@ impl Frame {
             .map(|point| self.to_pixels(point))
     }
 
+    /// The paths of a pen of this width over the ink, with edges that fade over so many pixels.
+    fn draw(&self, ink: &Ink, [pen, edge]: [f32; 2], steps: &Steps) -> Canvas {
+        let pen = if steps.has(Step::Pen) {
+            pen
+        } else {
+            self.own_pen.unwrap_or(pen)
+        };
+        let mut canvas = Canvas::new(pen / 2.0, edge);
+        for stroke in &ink.strokes {
+            let mut points = self.pixels_of(stroke).peekable();
+            let Some(first) = points.next() else { continue };
+            let mut last = first;
+            canvas.line(first, first);
+            while let Some(point) = points.next() {
+                let step = (point[0] - last[0]).hypot(point[1] - last[1]);
+                if step >= NEGLIGIBLE || points.peek().is_none() {
+                    canvas.line(last, point);
+                    last = point;
+                }
+            }
+        }
+        canvas
+    }
+
     fn to_pixels(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let center = SIDE as f64 / 2.0;
         let [mx, my] = self.middle;
@@ -183,6 +250,7 @@ impl Frame {
 
 /// For each pixel, the squared distance from its center to the nearest pen path within the pen's
 /// reach.
+#[derive(Clone)]
 struct Canvas {
     nearest: [f32; SIDE * SIDE],
     radius: f32,

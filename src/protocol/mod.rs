@@ -15,10 +15,9 @@ use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::Problem;
 use crate::records::benchmark::Measurement;
 use crate::records::{
-    BundleId, BundleUse, DataUpload, DigitPrediction, DrawingAnswer, EpochRecord, FilePart,
-    HeldOutImage, InitializationReport, Inspection, Intervention, JobId, LearningSnapshot, Look,
-    ModelInfo, ModelRef, Prediction, Rescue, RunPlan, RunPosition, StepPoint, Telemetry,
-    TimeToAccuracy,
+    BundleId, BundleUse, DataUpload, Details, DigitPrediction, DrawingAnswer, EpochRecord,
+    FilePart, HeldOutImage, InitializationReport, Intervention, JobId, LearningSnapshot, ModelInfo,
+    ModelRef, Recognition, Rescue, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
@@ -115,16 +114,8 @@ pub enum Question {
         ink: Ink,
         /// The steps that make an image of it.
         steps: Steps,
-    },
-    /// A drawing of one digit and what the network computes for it; answered with
-    /// [`Answer::Inside`].
-    Inside {
-        /// The drawing.
-        ink: Ink,
-        /// The steps that make an image of it.
-        steps: Steps,
-        /// The unit that is looked at closely.
-        look: Option<Look>,
+        /// What is wanted besides the prediction.
+        details: Details,
     },
     /// Writing with several digits; answered with [`Answer::Number`].
     Number {
@@ -144,9 +135,7 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// What the model makes of a drawing.
-    Drawing(Box<Prediction>),
-    /// The same, and the network at work; `None` if the model has no layers of one network.
-    Inside(Box<Prediction>, Option<Box<Inspection>>),
+    Drawing(Box<Recognition>),
     /// The digits, from left to right.
     Number(Vec<DigitPrediction>),
     /// An answer for each drawing, in their order.

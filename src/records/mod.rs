@@ -14,6 +14,7 @@ mod inspection;
 mod learning;
 mod model;
 mod profile;
+mod recognition;
 mod run;
 mod searches;
 
@@ -46,6 +47,7 @@ pub use model::{
     Normalization, Prediction,
 };
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
+pub use recognition::{Attribution, Change, Counterfactual, Details, Recognition};
 pub use run::{
     Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, Rescue, RunPlan,
     RunPosition, RunSummary, StepCurve, StepPoint, Telemetry, chance_loss, posterior_sample_count,

@@ -99,11 +99,14 @@ impl App {
     /// Prepares the screen that is shown in the place of this one.
     pub(super) fn screen_changed(&mut self, before: Screen) {
         let screen = std::mem::replace(&mut self.ctx.screen, before);
-        let read = |app: &Self| (app.draw.canvas(&app.ctx), app.draw.steps_in_use(&app.ctx));
+        let read = |app: &Self| {
+            let (draw, ctx) = (&app.draw, &app.ctx);
+            (draw.canvas(ctx), draw.steps_in_use(ctx), draw.details(ctx))
+        };
         let read_before = read(self);
         self.ctx.screen = screen;
-        // The other canvas may have been read by another model, or with other steps.
-        if read_before != read(self) || screen == Screen::Inside {
+        // The other canvas may have been read by another model, with other steps or fewer details.
+        if read_before != read(self) {
             self.draw.recognize_again(&mut self.ctx);
         }
         match screen {

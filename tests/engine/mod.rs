@@ -17,7 +17,7 @@ use std::sync::Arc;
 use inkling::engine::{Devices, EngineSettings, RunsTarget};
 use inkling::ink::{Ink, Steps};
 use inkling::protocol::{Answer, Command, Event, Question};
-use inkling::records::Prediction;
+use inkling::records::{Details, Prediction};
 
 /// Settings of an installation in this folder.
 fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
@@ -47,6 +47,7 @@ fn read_stroke(request: u64) -> Command {
         what: Question::Drawing {
             ink,
             steps: Steps::ALL,
+            details: Details::default(),
         },
     }
 }
@@ -56,8 +57,8 @@ fn drawing_read(event: Event) -> Option<(u64, Prediction)> {
     let Event::Read { request, answer } = event else {
         return None;
     };
-    let Answer::Drawing(prediction) = answer.unwrap() else {
+    let Answer::Drawing(recognition) = answer.unwrap() else {
         panic!("something else was asked");
     };
-    Some((request, *prediction))
+    Some((request, recognition.prediction))
 }

@@ -15,10 +15,10 @@ use inkling::protocol::{
 };
 use inkling::records::benchmark::Workload;
 use inkling::records::{
-    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, DrawingAnswer,
-    EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, Look, ModelRef,
-    NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd,
-    StepPoint, Telemetry, TimeToAccuracy,
+    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, Details, DigitPrediction, Divergence,
+    DrawingAnswer, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId,
+    Look, ModelRef, NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue,
+    RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
@@ -27,8 +27,8 @@ use inkling::run_config::{
 use inkling::train::TrainError;
 
 use crate::fake_engine::{
-    evaluation_report, exported, held_out, inspection, learning, model_comparison, plan,
-    prediction, reads, report, starter, summary,
+    evaluation_report, explained, exported, held_out, learning, model_comparison, plan, prediction,
+    reads, report, starter, summary,
 };
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
@@ -53,6 +53,20 @@ fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T 
     assert_eq!(read(&mut rest).unwrap(), Some(Command::Ping));
     assert_eq!(read::<Command>(&mut rest).unwrap(), None);
     back
+}
+
+fn every_detail() -> Details {
+    Details {
+        inspection: true,
+        look: Some(Look {
+            layer: 1,
+            unit: 2,
+            place: Some(3),
+        }),
+        attribution: true,
+        class: Some(9),
+        counterfactual: true,
+    }
 }
 
 #[test]
@@ -87,15 +101,7 @@ fn every_command_arrives_as_it_left() {
         question(Question::Drawing {
             ink: ink.clone(),
             steps: Steps::ALL,
-        }),
-        question(Question::Inside {
-            ink: ink.clone(),
-            steps: Steps::ALL,
-            look: Some(Look {
-                layer: 1,
-                unit: 2,
-                place: Some(3),
-            }),
+            details: every_detail(),
         }),
         question(Question::Candidates(
             Writing::of_ink(&ink).candidate_images(),
@@ -332,11 +338,11 @@ fn every_event_arrives_as_it_left() {
             trials: flaws,
             ..reads(&[(DeviceChoice::Cpu, 50.0)])
         }),
-        answer(Ok(Answer::Drawing(Box::new(prediction(&Ink::default()))))),
-        answer(Ok(Answer::Inside(
-            Box::new(prediction(&Ink::default())),
-            Some(Box::new(inspection(&Ink::default(), None))),
-        ))),
+        answer(Ok(Answer::Drawing(Box::new(explained(
+            prediction(&Ink::default()),
+            &Ink::default(),
+            &every_detail(),
+        ))))),
         answer(Ok(Answer::Number(vec![DigitPrediction {
             bounds: [1.0, 2.0, 3.0, 4.0],
             pieces: 0..2,

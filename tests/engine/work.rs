@@ -14,9 +14,9 @@ use inkling::protocol::{
 };
 use inkling::records::benchmark::Effort;
 use inkling::records::{
-    BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding,
-    ImportSpec, Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue, RunPosition,
-    RunSummary,
+    BatchSizeSpec, ComparisonSpec, Details, EvaluationReport, EvaluationSpec, ExportSpec,
+    ImportFinding, ImportSpec, Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue,
+    RunPosition, RunSummary,
 };
 use inkling::run_config::{
     DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
@@ -222,14 +222,18 @@ fn look_inside(bench: &Bench, request: u64) -> (Prediction, Inspection) {
     };
     bench.handle.send(Command::Read {
         request,
-        what: Question::Inside {
+        what: Question::Drawing {
             ink,
             steps: Steps::ALL,
-            look: Some(Look {
-                layer: 1,
-                unit: 2,
-                place: None,
-            }),
+            details: Details {
+                inspection: true,
+                look: Some(Look {
+                    layer: 1,
+                    unit: 2,
+                    place: None,
+                }),
+                ..Details::default()
+            },
         },
     });
     bench.until(|event| match event {
@@ -237,7 +241,7 @@ fn look_inside(bench: &Bench, request: u64) -> (Prediction, Inspection) {
             request: answered,
             answer,
         } if answered == request => match answer.unwrap() {
-            Answer::Inside(prediction, inspection) => Some((*prediction, *inspection.unwrap())),
+            Answer::Drawing(read) => Some((read.prediction, read.inspection.unwrap())),
             other => panic!("{other:?}"),
         },
         _ => None,

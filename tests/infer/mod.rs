@@ -4,6 +4,7 @@ mod calibration;
 mod compare_devices;
 mod digit_detector;
 mod ensemble;
+mod explain;
 mod number;
 mod starter;
 

@@ -3,11 +3,11 @@
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Answer, Command, Event, Question};
-use inkling::records::{Look, ModelRef};
+use inkling::records::{Details, Look, ModelRef};
 use inkling::run_config::ModelKind;
 use inkling::window::{Action, DrawAction, InsideAction, Level, Screen};
 
-use crate::fake_engine::{FakeEngine, app, inspection, prediction, starter};
+use crate::fake_engine::{FakeEngine, app, explained, prediction, recognition, starter};
 use crate::window::stage::{Driven, Seen, Window, sized};
 
 /// Inside with a stroke on the canvas, in a window of this size.
@@ -61,7 +61,7 @@ fn a_click_zooms_to_a_unit_and_to_a_number_and_escape_leads_back() {
         panic!("{:?}", window.app().ctx.inside);
     };
     let (_, shown) = window.app().draw.inspection().unwrap();
-    let unit = shown.unwrap().unit.as_ref().unwrap();
+    let unit = shown.unit.as_ref().unwrap();
     assert_eq!(unit.look.place, Some(place));
     window.get_by_label("Patch times filter, number by number");
     for level in [
@@ -132,7 +132,7 @@ fn tiles_and_numbers_can_be_chosen_by_keyboard() {
 fn every_layer_can_be_opened_down_to_a_number() {
     let (mut window, mut engine) = drawn([900.0, 600.0]);
     let (_, shown) = window.app().draw.inspection().unwrap();
-    let layers = shown.unwrap().layers.len();
+    let layers = shown.layers.len();
     for layer in 0..layers {
         open(&mut window, &mut engine, Level::Layer(layer));
         open(&mut window, &mut engine, Level::Unit { layer, unit: 0 });
@@ -170,33 +170,28 @@ fn the_network_is_asked_for_only_while_it_is_shown() {
     let (mut app, mut engine) = app();
     app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
     let before = asked(&mut engine);
-    let [(request, Question::Drawing { ink, .. })] = &before[..] else {
+    let [(request, Question::Drawing { ink, details, .. })] = &before[..] else {
         panic!("{before:?}");
     };
+    assert_eq!(*details, Details::default());
     app.on_event(Event::Read {
         request: *request,
-        answer: Ok(Answer::Drawing(Box::new(prediction(ink)))),
+        answer: Ok(Answer::Drawing(Box::new(recognition(ink)))),
     });
     app.apply(Action::Show(Screen::Inside));
     let inside = asked(&mut engine);
-    let [
-        (
-            request,
-            Question::Inside {
-                ink, look: None, ..
-            },
-        ),
-    ] = &inside[..]
-    else {
+    let [(request, Question::Drawing { ink, details, .. })] = &inside[..] else {
         panic!("{inside:?}");
     };
+    assert!(details.inspection && !details.attribution);
     assert!(app.draw.inspection().is_none());
     let answer = |request| Event::Read {
         request,
-        answer: Ok(Answer::Inside(
-            Box::new(prediction(ink)),
-            Some(Box::new(inspection(ink, None))),
-        )),
+        answer: Ok(Answer::Drawing(Box::new(explained(
+            prediction(ink),
+            ink,
+            details,
+        )))),
     };
     app.on_event(answer(4711));
     assert!(app.draw.inspection().is_none(), "nobody asked for that");
@@ -233,8 +228,8 @@ fn a_model_without_layers_says_so() {
     window.act(Action::Show(Screen::Inside));
     window.act(Action::Draw(DrawAction::PenDown([80.0, 40.0])));
     for (request, what) in asked(&mut engine) {
-        if let Question::Inside { ink, .. } = what {
-            let answer = Ok(Answer::Inside(Box::new(prediction(&ink)), None));
+        if let Question::Drawing { ink, .. } = what {
+            let answer = Ok(Answer::Drawing(Box::new(recognition(&ink))));
             engine.send(Event::Read { request, answer });
         }
     }

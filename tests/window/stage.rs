@@ -9,14 +9,14 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::ink::Ink;
 use inkling::protocol::{self, Answer, Command, Question};
-use inkling::records::Prediction;
+use inkling::records::{Details, Prediction};
 use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
 use inkling::window::results::view as results;
 use inkling::window::{Action, App, Inkling, RunView, plots, style};
 
-use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
+use crate::fake_engine::{Answers, FakeEngine, app, app_with, explained, past_wizard};
 use inkling::window::TrainAction;
 
 /// Which panel is shown.
@@ -117,7 +117,8 @@ pub fn read_as(harness: &mut Staged, reading: impl Fn(&Ink) -> Prediction) {
             what: Question::Drawing { ink, .. },
         } = command
         {
-            let answer = Ok(Answer::Drawing(Box::new(reading(&ink))));
+            let read = explained(reading(&ink), &ink, &Details::default());
+            let answer = Ok(Answer::Drawing(Box::new(read)));
             harness
                 .state()
                 .engine

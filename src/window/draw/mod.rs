@@ -10,6 +10,7 @@ mod update;
 pub mod verdict;
 #[cfg(feature = "gui")]
 pub mod view;
+pub mod why;
 
 use std::collections::VecDeque;
 
@@ -22,6 +23,7 @@ use self::images::OpenImages;
 use self::inference_device::InferenceDevice;
 use self::preprocessing::Preprocessing;
 use self::reading::Reading;
+use self::why::Why;
 use crate::ink::{Bounds, Ink};
 use crate::records::Prediction;
 use crate::run_config::Classes;
@@ -61,6 +63,8 @@ pub struct Draw {
     pub recent: VecDeque<(Ink, Prediction)>,
     inference: InferenceDevice,
     preprocessing: Preprocessing,
+    /// What is explained of the drawing.
+    pub why: Why,
     /// Training seconds at which the drawing was last classified again automatically.
     pub(in crate::window) classified_at: f32,
 }
@@ -104,6 +108,7 @@ impl Draw {
             recent: VecDeque::new(),
             inference: InferenceDevice::default(),
             preprocessing: Preprocessing::default(),
+            why: Why::default(),
             classified_at: 0.0,
         }
     }

@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 
 use super::{Canvas, Draw};
 use crate::protocol::{Answer, Command, Question};
-use crate::records::{DigitPrediction, Inspection, JobId, ModelRef, Prediction};
+use crate::records::{
+    Details, DigitPrediction, Inspection, JobId, ModelRef, Prediction, Recognition,
+};
 use crate::window::{App, Ctx, Screen};
 
 /// How often a drawing left alone is recognized anew while the model in use is being trained, in
@@ -61,26 +63,22 @@ impl Reading {
     /// The newest prediction of the drawing, or of the digit that was chosen.
     pub fn prediction(&self) -> Option<&Prediction> {
         match &self.answer {
-            Some((_, Answer::Drawing(prediction) | Answer::Inside(prediction, _))) => {
-                Some(prediction)
-            }
+            Some((_, Answer::Drawing(recognition))) => Some(&recognition.prediction),
             _ => Some(&self.digits().get(self.chosen()?)?.prediction),
         }
     }
 
     /// How long it took, in seconds.
     fn duration(&self) -> f32 {
-        let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
-        match &self.answer {
-            Some((_, Answer::Drawing(prediction) | Answer::Inside(prediction, _))) => {
-                seconds(prediction)
-            }
+        let micros = match &self.answer {
+            Some((_, Answer::Drawing(recognition))) => recognition.micros,
             _ => self
                 .digits()
                 .iter()
-                .map(|digit| seconds(&digit.prediction))
+                .map(|digit| digit.prediction.micros)
                 .sum(),
-        }
+        };
+        micros as f32 * 1e-6
     }
 }
 
@@ -123,13 +121,19 @@ impl Draw {
         self.reading(ctx).prediction()
     }
 
-    /// What the network computed for the drawing of one digit, if that was asked, and the number of
-    /// the answer; `None` in it for a model that has no layers of one network.
-    pub fn inspection(&self) -> Option<(u64, Option<&Inspection>)> {
+    /// What was recognized in the drawing of one digit, and the number of the answer.
+    pub fn recognition(&self) -> Option<(u64, &Recognition)> {
         match &self.readings[Canvas::One as usize].answer {
-            Some((answer, Answer::Inside(_, inspection))) => Some((*answer, inspection.as_deref())),
+            Some((answer, Answer::Drawing(recognition))) => Some((*answer, recognition)),
             _ => None,
         }
+    }
+
+    /// What the network computed for the drawing of one digit, if that was asked, and the number of
+    /// the answer.
+    pub fn inspection(&self) -> Option<(u64, &Inspection)> {
+        let (answer, recognition) = self.recognition()?;
+        Some((answer, recognition.inspection.as_ref()?))
     }
 
     /// True while what is on the canvas that is shown has changed since it was read.
@@ -154,6 +158,9 @@ impl Draw {
         self.put_eraser_away_if_empty(ctx);
         let canvas = ctx.drawing_canvas();
         self.reading_mut(canvas).chosen = None;
+        if self.one.strokes().is_empty() {
+            self.why.class = None;
+        }
         self.read(ctx, canvas);
     }
 
@@ -197,14 +204,10 @@ impl Draw {
             return;
         };
         let what = match canvas {
-            Canvas::One if ctx.screen == Screen::Inside => Question::Inside {
-                ink: self.one.ink(),
-                steps: self.steps_for(ctx, &self.one),
-                look: ctx.inside.look(),
-            },
             Canvas::One => Question::Drawing {
                 ink: self.one.ink(),
                 steps: self.steps_for(ctx, &self.one),
+                details: self.details(ctx),
             },
             Canvas::Several => Question::Number {
                 ink: self.several.ink(),
@@ -221,6 +224,19 @@ impl Draw {
         let request = reading.newest;
         self.asked = Some((request, canvas));
         ctx.send(Command::Read { request, what });
+    }
+
+    /// What is shown of the drawing of one digit besides the prediction.
+    pub(in crate::window) fn details(&self, ctx: &Ctx) -> Details {
+        match ctx.screen {
+            Screen::Inside => Details {
+                inspection: true,
+                look: ctx.inside.look(),
+                ..Details::default()
+            },
+            Screen::Draw => self.why.details(self.one.pen_down()),
+            _ => Details::default(),
+        }
     }
 
     /// A request was answered; `None` if that failed.

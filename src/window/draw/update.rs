@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::ink::{IMAGE_ENDINGS, Image, Step};
+use crate::ink::{IMAGE_ENDINGS, Image, Ink, Step};
 use crate::records::ModelRef;
 use crate::run_config::InferenceChoice;
 use crate::window::desktop::Purpose;
-use crate::window::draw::{Canvas, Draw, Tool};
+use crate::window::draw::why::Why;
+use crate::window::draw::{CANVAS, Canvas, Draw, Tool};
 use crate::window::{Ctx, MyDigitsView, Request, Screen};
 
 /// How ink files end that can be opened in Draw, besides images.
@@ -45,6 +46,12 @@ pub enum DrawAction {
     ChooseDigit(usize),
     /// Show or fold away the steps from the drawing to the model's input.
     ShowSteps(bool),
+    /// Show or fold away what speaks for the verdict.
+    ShowWhy(bool),
+    /// Explain this class instead of the one that is predicted, or that one again.
+    ExplainClass(Option<u8>),
+    /// Change the drawing so that it becomes what was asked about.
+    ApplyChange,
     /// Carry out one of these steps, or leave it out to see what it does.
     SwitchStep {
         step: Step,
@@ -108,6 +115,9 @@ impl Draw {
             (DrawAction::PenUp, _) => {
                 self.drawing_shown_mut(ctx).end();
                 self.put_eraser_away_if_empty(ctx);
+                if self.why.details(false).counterfactual {
+                    self.recognize_again(ctx);
+                }
             }
             (DrawAction::ChooseTool(tool), _) => {
                 self.drawing_shown_mut(ctx).end();
@@ -148,6 +158,15 @@ impl Draw {
             (DrawAction::ChooseCanvas { several }, _) => self.choose_canvas(ctx, several),
             (DrawAction::ChooseDigit(index), _) => self.choose_digit(ctx, index),
             (DrawAction::ShowSteps(shown), _) => ctx.settings.steps_shown = shown,
+            (DrawAction::ShowWhy(shown), _) => {
+                self.why = Why { shown, class: None };
+                self.recognize_again(ctx);
+            }
+            (DrawAction::ExplainClass(class), _) => {
+                self.why.class = class;
+                self.recognize_again(ctx);
+            }
+            (DrawAction::ApplyChange, _) => self.apply_change(ctx),
             (DrawAction::SwitchStep { step, on }, _) => self.switch_step(ctx, step, on),
             (DrawAction::RestoreSteps, _) => self.restore_steps(ctx),
             (DrawAction::CopyImage, _) => {
@@ -193,6 +212,23 @@ impl Draw {
                     );
                 }
             }
+        }
+    }
+
+    /// Carries out the change that is shown; `Undo` takes it back.
+    fn apply_change(&mut self, ctx: &mut Ctx) {
+        let change = self.counterfactual().and_then(|it| it.change.as_ref());
+        if let Some(change) = change {
+            // What lies beside the canvas would have all of it scaled to fit.
+            let on_canvas = |point: &[f32; 2]| point.map(|at| at.clamp(0.0, CANVAS));
+            let strokes = change
+                .strokes
+                .iter()
+                .map(|it| it.iter().map(on_canvas).collect());
+            let strokes = strokes.collect();
+            let pen = Some(self.one.pen);
+            self.one.put(&Ink { strokes, pen });
+            self.drawing_changed(ctx);
         }
     }
 

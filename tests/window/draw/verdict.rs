@@ -244,7 +244,7 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
     let ink = app.draw.one.ink();
     let answer = |request| Event::Read {
         request,
-        answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
+        answer: Ok(Answer::Drawing(Box::new(fake_engine::recognition(&ink)))),
     };
     engine.send(answer(asked[0].0));
     app.poll();
@@ -271,7 +271,7 @@ fn a_drawing_is_read_also_when_the_other_canvas_is_drawn_on_before_it_was() {
     let ink = app.draw.one.ink();
     engine.send(Event::Read {
         request: classified(&asked)[0].0,
-        answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
+        answer: Ok(Answer::Drawing(Box::new(fake_engine::recognition(&ink)))),
     });
     app.poll();
     app.serve(&mut engine);
@@ -286,7 +286,7 @@ fn answers_to_requests_never_made_are_dropped() {
     let ink = app.draw.one.ink();
     app.on_event(Event::Read {
         request: 4711,
-        answer: Ok(Answer::Drawing(Box::new(fake_engine::prediction(&ink)))),
+        answer: Ok(Answer::Drawing(Box::new(fake_engine::recognition(&ink)))),
     });
     assert!(app.draw.prediction().is_none());
     app.serve(&mut engine);

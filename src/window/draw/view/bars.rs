@@ -29,8 +29,16 @@ const MOST_COMPACT: usize = 10;
 /// Letters of a name that a vertical bar has room for.
 const SHORTENED: usize = 3;
 
-/// Horizontal bars, each a row of the class's name, bar and percentage, in this height.
-pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, height: f32) {
+/// Horizontal bars, each a row of the class's name, bar and percentage, in this height. If one of
+/// them is `explained`, another can be chosen, and is returned.
+pub fn horizontal(
+    ui: &mut Ui,
+    reading: Option<&Prediction>,
+    classes: &Classes,
+    height: f32,
+    explained: Option<u8>,
+) -> Option<u8> {
+    let mut chosen = None;
     let bars = bars(reading, classes, (height / *ROW.start()) as usize);
     let row_height = (height / bars.len().max(MOST_COMPACT) as f32)
         .clamp(*ROW.start(), *ROW.end())
@@ -52,12 +60,29 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
                 ui.available_width(),
                 row_height - ui.spacing().item_spacing.y,
             ),
-            Sense::hover(),
+            if explained.is_some() {
+                Sense::click()
+            } else {
+                Sense::hover()
+            },
         );
         bar.describe(&response);
         let text = bar.text_color(ui);
         let painter = ui.painter();
         let middle = rect.center().y;
+        if explained.is_some() {
+            let around = rect.expand2(vec2(2.0, 1.0));
+            let is_pointed_at = response.hovered() || response.has_focus();
+            if is_pointed_at || explained == Some(bar.digit) {
+                style::outline(painter, around, 1.5, palette.accent);
+            }
+            if response.clicked() {
+                chosen = Some(bar.digit);
+            }
+            response
+                .on_hover_cursor(egui::CursorIcon::PointingHand)
+                .on_hover_text(format!("Why {}, and what would make it one?", bar.name));
+        }
         if bar.winner {
             // A triangle as well as a color marks the winner.
             let tip = pos2(rect.left() + 8.0, middle);
@@ -105,6 +130,7 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
             painter.text(at, Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
         }
     }
+    chosen
 }
 
 /// Vertical bars with their digits below, or the beginnings of their names, for narrow columns.
@@ -239,13 +265,18 @@ impl Bar<'_> {
     }
 
     fn describe(&self, response: &egui::Response) {
+        let role = if response.sense.senses_click() {
+            Role::Button
+        } else {
+            Role::Meter
+        };
         response.widget_info(|| WidgetInfo {
             current_text_value: Some(match self.visible_deviation() {
                 Some(deviation) => format!("{} ± {}", self.percent, short_percent(deviation)),
                 None => self.percent.clone(),
             }),
             value: Some(f64::from(self.probability)),
-            ..WidgetInfo::labeled(Role::Meter, true, format!("Probability of {}", self.name))
+            ..WidgetInfo::labeled(role, true, format!("Probability of {}", self.name))
         });
     }
 }

@@ -11,6 +11,7 @@ use eframe::egui::{
 
 use super::ink::{Look, PaintedInk};
 use super::pen::Pen;
+use super::why::WhyView;
 use crate::run_config::Classes;
 use crate::text::format::{count, grouped};
 use crate::text::visible;
@@ -61,11 +62,10 @@ pub fn show(
     ui: &mut Ui,
     app: &App,
     drawing: &Drawing,
-    view: &mut CanvasView,
+    (view, why): (&mut CanvasView, Option<&mut WhyView>),
     width: f32,
     actions: &mut Vec<Action>,
 ) -> Response {
-    let tool = app.draw.tool;
     let scale = width / drawing.size()[0];
     let (rect, response) = ui.allocate_exact_size(
         vec2(width, drawing.size()[1] * scale),
@@ -80,7 +80,7 @@ pub fn show(
     if ui.is_enabled() {
         let mut done = Vec::new();
         view.pen
-            .follow_keys(ui, &response, drawing.size(), tool, &mut done);
+            .follow_keys(ui, &response, drawing.size(), app.draw.tool, &mut done);
         actions.extend(done.into_iter().map(Action::Draw));
     }
     let palette = style::palette(ui);
@@ -94,7 +94,7 @@ pub fn show(
             palette,
         );
     }
-    paint(ui, drawing, tool, rect, &response, view);
+    paint(ui, app, drawing, &response, (view, why));
     let strokes = drawing.strokes().len();
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(match strokes {
@@ -116,12 +116,12 @@ pub fn show(
 /// The ink and the pen on the paper.
 fn paint(
     ui: &Ui,
+    app: &App,
     drawing: &Drawing,
-    tool: Tool,
-    rect: Rect,
     response: &Response,
-    view: &mut CanvasView,
+    (view, why): (&mut CanvasView, Option<&mut WhyView>),
 ) {
+    let (tool, rect) = (app.draw.tool, response.rect);
     let palette = style::palette(ui);
     let painter = ui.painter();
     let scale = rect.width() / drawing.size()[0];
@@ -133,11 +133,12 @@ fn paint(
         color: palette.ink,
         pixel: ui.pixels_per_point().recip(),
     };
-    clipped.extend(
-        view.ink
-            .meshes(drawing.strokes(), look)
-            .map(|mesh| Shape::Mesh(Arc::clone(mesh))),
-    );
+    let ink: Vec<_> = view.ink.meshes(drawing.strokes(), look).collect();
+    let is_explained =
+        why.is_some_and(|why| why.paint(ui, app, &clipped, (rect.min, scale), ink.iter().copied()));
+    if !is_explained {
+        clipped.extend(ink.into_iter().map(|mesh| Shape::Mesh(Arc::clone(mesh))));
+    }
     let pen = &view.pen;
     let erasing = pen.by_pointer.map_or(tool == Tool::Eraser, |button| {
         tool == Tool::Eraser || button == PointerButton::Secondary

@@ -10,6 +10,7 @@ mod pen;
 mod steps;
 pub mod tools;
 mod verdict;
+mod why;
 
 use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, Vec2, pos2, vec2};
 
@@ -17,7 +18,7 @@ use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalized;
 use crate::window::style::image_sheet::Cached;
-use crate::window::{Action, App, CANVAS, Canvas, WIDE_CANVAS, style};
+use crate::window::{Action, App, CANVAS, Canvas, DrawAction, WIDE_CANVAS, style};
 
 /// From this height on, in points, the time that recognition took stands beside the image that the
 /// model sees.
@@ -34,6 +35,7 @@ pub struct DrawView {
     digits: Cached<Vec<Image>>,
     steps: steps::StepsView,
     image: canvas::ImageView,
+    why: why::WhyView,
 }
 
 impl DrawView {
@@ -61,7 +63,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 number::boxes(ui, app, rect, scale, 0.0);
             } else {
                 let drawing = app.draw.drawing_shown(&app.ctx);
-                let shown = canvas::show(ui, app, drawing, &mut view.canvas, size.x, actions);
+                let why = Some(&mut view.why).filter(|_| !app.ctx.draws_several());
+                let shown =
+                    canvas::show(ui, app, drawing, (&mut view.canvas, why), size.x, actions);
                 if !app.ctx.draws_several() {
                     return keep::shortcuts(ui, app, shown.has_focus(), actions);
                 }
@@ -115,7 +119,7 @@ pub fn show_compact(
         tools::show(ui, app, true, actions);
     });
     let drawing = &app.draw.one;
-    canvas::show(ui, app, drawing, &mut view.canvas, side, actions);
+    canvas::show(ui, app, drawing, (&mut view.canvas, None), side, actions);
     verdict::verdict(ui, reading, &app.ctx.classes(), style::VERDICT_SMALL);
     bars::vertical(ui, reading, &app.ctx.classes(), COMPACT_BARS);
     if let Some(reader) = &app.ctx.model_in_use {
@@ -190,13 +194,32 @@ fn prediction_column(
     // Two points to a pixel of the image in the lowest window.
     let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
-    ui.scope(|ui| bars::horizontal(ui, reading, &app.ctx.classes(), room));
+    let explained = app.draw.explanation().filter(|_| canvas == Canvas::One);
+    let explained = explained.and_then(|(_, it)| Some(it.attribution.as_ref()?.class));
+    let chosen = ui
+        .scope(|ui| bars::horizontal(ui, reading, &app.ctx.classes(), room, explained))
+        .inner;
+    if let Some(class) = chosen {
+        actions.push(DrawAction::ExplainClass(Some(class)).into());
+    }
     ui.add_space(style::GAP / 2.0);
+    if app.draw.why.shown && canvas == Canvas::One {
+        ui.horizontal(|ui| {
+            steps::header(ui, app, &mut view.steps, actions);
+            why::toggle(ui, app, actions);
+        });
+        return style::scroll(ui, "why", |ui| why::panel(ui, app, actions));
+    }
     ui.horizontal_top(|ui| {
         verdict::model_input(ui, &mut view.input, reading, input);
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
-            ui.horizontal(|ui| steps::header(ui, app, &mut view.steps, actions));
+            ui.horizontal(|ui| {
+                steps::header(ui, app, &mut view.steps, actions);
+                if canvas == Canvas::One {
+                    why::toggle(ui, app, actions);
+                }
+            });
             if steps::left_out(ui, app, actions) {
                 return;
             }

@@ -182,6 +182,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 app.draw.prediction_shown(&app.ctx),
                 &app.ctx.classes(),
                 height,
+                None,
             );
         });
         ui.add_space(style::GAP / 2.0);

@@ -162,6 +162,8 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             input
                 .consume_key(Modifiers::NONE, Key::E)
                 .then_some(DrawAction::ChooseTool(other_tool)),
+            (draws && input.consume_key(Modifiers::NONE, Key::W))
+                .then_some(DrawAction::ShowWhy(!app.draw.why.shown)),
             (draws && input.consume_shortcut(&OPEN)).then_some(DrawAction::OpenInDraw),
             pasted,
             (draws && input.consume_shortcut(&STEPS))

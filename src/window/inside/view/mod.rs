@@ -11,7 +11,7 @@ use eframe::egui::{Align, InputState, Key, Layout, Modifiers, Role, Ui, WidgetIn
 
 use self::maps::Atlas;
 use super::words;
-use crate::records::Inspection;
+use crate::records::{Inspection, ModelRef};
 use crate::run_config::ModelKind;
 use crate::window::draw::view as draw;
 use crate::window::frame::Views;
@@ -68,23 +68,12 @@ pub(in crate::window) fn show(
 
 fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Action>) {
     let inspection = match app.draw.inspection() {
-        Some((version, Some(inspection))) => Shown {
+        Some((version, inspection)) => Shown {
             app,
             inspection,
             version,
         },
-        Some((_, None)) => {
-            let title = "This model cannot be looked into";
-            return style::empty_state(ui, Icon::Inside, title, why_not(app), |ui| {
-                ui.add(style::secondary_button("Choose a model"))
-                    .pushes(actions, || Action::Show(Screen::Models));
-            });
-        }
-        None => {
-            let title = format!("Draw {} on the left", app.ctx.classes().one());
-            let body = "You will see what every layer of the network makes of it while you draw. Click anything to look closer, down to a single number.";
-            return style::empty_state(ui, Icon::Inside, &title, body, |_| {});
-        }
+        None => return nothing_to_see(ui, app, actions),
     };
     // Another network may have fewer layers.
     let layers = &inspection.inspection.layers;
@@ -114,13 +103,28 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
     }
 }
 
-fn why_not(app: &App) -> &'static str {
-    let model = app.ctx.model_in_use.as_ref();
-    if model.is_some_and(|model| model.network.model() == ModelKind::Onnx) {
-        "It is an imported ONNX file: a graph of operations, of which Inkling knows the result but not the layers. Choose another model to look into."
-    } else {
-        "It is the mean of several networks. Choose one of them to look into it."
+/// What to do, before anything is drawn or with a model that has no layers of one network.
+fn nothing_to_see(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(why_not) = why_not(app) else {
+        let title = format!("Draw {} on the left", app.ctx.classes().one());
+        let body = "You will see what every layer of the network makes of it while you draw. Click anything to look closer, down to a single number.";
+        return style::empty_state(ui, Icon::Inside, &title, body, |_| {});
+    };
+    let title = "This model cannot be looked into";
+    style::empty_state(ui, Icon::Inside, title, why_not, |ui| {
+        ui.add(style::secondary_button("Choose a model"))
+            .pushes(actions, || Action::Show(Screen::Models));
+    });
+}
+
+fn why_not(app: &App) -> Option<&'static str> {
+    let model = app.ctx.model_in_use.as_ref()?;
+    if matches!(model.reference, ModelRef::Ensemble(_)) {
+        return Some("It is the mean of several networks. Choose one of them to look into it.");
     }
+    (model.network.model() == ModelKind::Onnx).then_some(
+        "It is an imported ONNX file: a graph of operations, of which Inkling knows the result but not the layers. Choose another model to look into.",
+    )
 }
 
 /// The way from the network to what is shown, with a button for each part of it.

@@ -1,0 +1,74 @@
+//! A drawing of one digit: the prediction, and what explains it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Inspection, Look, Prediction};
+use crate::ink::{Placement, Stroke};
+
+/// What is wanted of a drawing besides the prediction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Details {
+    /// What the network computes.
+    pub inspection: bool,
+    /// The unit that is looked at closely.
+    pub look: Option<Look>,
+    /// Which ink speaks for a class, and which against it.
+    pub attribution: bool,
+    /// The class that is explained; `None` for the one that is predicted.
+    pub class: Option<u8>,
+    /// The smallest change with which that class would be predicted, if another is.
+    pub counterfactual: bool,
+}
+
+/// What was recognized in a drawing, with the details that were wanted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recognition {
+    /// What the model makes of it.
+    pub prediction: Prediction,
+    /// The network at work; `None` for a model that has no layers of one network.
+    pub inspection: Option<Inspection>,
+    /// Which ink speaks for a class.
+    pub attribution: Option<Attribution>,
+    /// Where the drawing is in the image, for that; `None` if all of it is in one point.
+    pub placement: Option<Placement>,
+    /// What would make it another class.
+    pub counterfactual: Option<Counterfactual>,
+    /// How long all of it took, in microseconds.
+    pub micros: u32,
+}
+
+/// How much each pixel of an image speaks for a class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attribution {
+    /// The class.
+    pub class: u8,
+    /// For each pixel of the image how much its ink adds to the log-odds of the class, in nats: its
+    /// Shapley value. Their sum is `log_odds - blank`.
+    pub values: Vec<f32>,
+    /// The log-odds of the class for the drawing, ln(p / (1 - p)).
+    pub log_odds: f32,
+    /// The same for an empty image.
+    pub blank: f32,
+}
+
+/// A small change of a drawing with which another class is predicted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counterfactual {
+    /// The class.
+    pub class: u8,
+    /// What to change; `None` if no small change was found.
+    pub change: Option<Change>,
+}
+
+/// What to add to a drawing, or to take away.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Strokes to add, in the units of the drawing.
+    pub added: Vec<Stroke>,
+    /// The parts of strokes to erase.
+    pub erased: Vec<Stroke>,
+    /// What the drawing is then.
+    pub strokes: Vec<Stroke>,
+    /// The probability of the class then, from 0 to 1.
+    pub probability: f32,
+}

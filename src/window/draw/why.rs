@@ -1,0 +1,175 @@
+//! "Why?": which ink speaks for a digit and which against it, and what would make it another one.
+
+use crate::ink::SIDE;
+use crate::records::{Attribution, Change, Counterfactual, Details, Recognition};
+use crate::run_config::Classes;
+use crate::window::Draw;
+
+/// What is explained of the drawing of one digit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Why {
+    /// Whether anybody looks.
+    pub shown: bool,
+    /// The class that was asked about; `None` for the one that is predicted.
+    pub class: Option<u8>,
+}
+
+impl Why {
+    pub(super) fn details(self, pen_down: bool) -> Details {
+        Details {
+            attribution: self.shown,
+            class: self.class.filter(|_| self.shown),
+            // It takes longer, and changes with every point.
+            counterfactual: self.shown && self.class.is_some() && !pen_down,
+            ..Details::default()
+        }
+    }
+}
+
+impl Draw {
+    /// What explains what was recognized in the drawing, as far as it was asked for.
+    pub fn explanation(&self) -> Option<(u64, &Recognition)> {
+        let (version, recognition) = self.recognition()?;
+        let class = self.why.class.unwrap_or(recognition.prediction.digit);
+        let attribution = recognition.attribution.as_ref()?;
+        (self.why.shown && attribution.class == class).then_some((version, recognition))
+    }
+
+    /// The change that would make the drawing what was asked about; `None` while it is not known.
+    pub fn counterfactual(&self) -> Option<&Counterfactual> {
+        let (_, recognition) = self.explanation()?;
+        recognition.counterfactual.as_ref()
+    }
+}
+
+/// How strongly the ink around each pixel speaks for the class, from -1 to 1: the mean of its
+/// values there, relative to the strongest.
+pub fn strengths(attribution: &Attribution, pixels: &[u8]) -> Vec<f32> {
+    let around = |of: &dyn Fn(usize) -> f32| -> Vec<f32> {
+        let weighted = |pixel: usize| {
+            let (row, column) = ((pixel / SIDE) as isize, (pixel % SIDE) as isize);
+            let mut sum = 0.0;
+            for down in -2..=2_isize {
+                for right in -2..=2_isize {
+                    let (y, x) = (row + down, column + right);
+                    let inside = 0..SIDE as isize;
+                    if inside.contains(&y) && inside.contains(&x) {
+                        let weight = (-((down * down + right * right) as f32) / 2.0).exp();
+                        sum += weight * of(y as usize * SIDE + x as usize);
+                    }
+                }
+            }
+            sum
+        };
+        (0..SIDE * SIDE).map(weighted).collect()
+    };
+    let values = around(&|pixel| attribution.values.get(pixel).copied().unwrap_or_default());
+    let ink = around(&|pixel| pixels.get(pixel).copied().map_or(0.0, f32::from));
+    let mut strengths: Vec<f32> = values
+        .iter()
+        .zip(ink)
+        .map(|(value, ink)| if ink > 0.0 { value / ink } else { 0.0 })
+        .collect();
+    let strongest = strengths
+        .iter()
+        .fold(0.0_f32, |most, it| most.max(it.abs()));
+    for strength in &mut strengths {
+        *strength /= strongest.max(f32::MIN_POSITIVE);
+    }
+    strengths
+}
+
+/// The pixels with ink that speak most for the class, or against it, at some distance from each
+/// other; the strongest first.
+pub fn peaks(strengths: &[f32], pixels: &[u8], sign: f32) -> Vec<usize> {
+    const APART: usize = 6;
+    const MOST: usize = 3;
+    const CLEAR: f32 = 0.35;
+    let mut found: Vec<usize> = Vec::new();
+    let strength = |pixel: &usize| strengths.get(*pixel).copied().unwrap_or_default() * sign;
+    let mut inked: Vec<usize> = (0..pixels.len())
+        .filter(|pixel| pixels[*pixel] > 127 && strength(pixel) >= CLEAR)
+        .collect();
+    inked.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    for pixel in inked {
+        let is_near = |other: &usize| {
+            let rows = (pixel / SIDE).abs_diff(other / SIDE);
+            let columns = (pixel % SIDE).abs_diff(other % SIDE);
+            rows.max(columns) < APART
+        };
+        if found.len() < MOST && !found.iter().any(is_near) {
+            found.push(pixel);
+        }
+    }
+    found
+}
+
+/// Where a pixel lies within the ink: "at the top left".
+fn region(pixel: usize, pixels: &[u8]) -> &'static str {
+    let inked = |axis: fn(usize) -> usize| {
+        let places = pixels.iter().enumerate().filter(|(_, gray)| **gray > 127);
+        let places = places.map(move |(pixel, _)| axis(pixel));
+        let (low, high) = places.fold((SIDE, 0), |(low, high), at| (low.min(at), high.max(at)));
+        let third = (high.saturating_sub(low) + 1) as f32 / 3.0;
+        ((axis(pixel).saturating_sub(low) as f32 / third) as usize).min(2)
+    };
+    match (inked(|pixel| pixel / SIDE), inked(|pixel| pixel % SIDE)) {
+        (0, 0) => "at the top left",
+        (0, 1) => "at the top",
+        (0, _) => "at the top right",
+        (1, 0) => "on the left",
+        (1, 1) => "in the middle",
+        (1, _) => "on the right",
+        (_, 0) => "at the bottom left",
+        (_, 1) => "at the bottom",
+        _ => "at the bottom right",
+    }
+}
+
+/// Which ink speaks for the class, and which against it: "The ink at the top speaks for 7, the ink
+/// on the left against it."
+pub fn evidence_sentence(attribution: &Attribution, pixels: &[u8], classes: &Classes) -> String {
+    let strengths = strengths(attribution, pixels);
+    let strongest = |sign| {
+        let peaks = peaks(&strengths, pixels, sign);
+        peaks.first().map(|pixel| region(*pixel, pixels))
+    };
+    let name = classes.name(attribution.class);
+    match (strongest(1.0), strongest(-1.0)) {
+        (Some(for_it), Some(against)) if for_it != against => {
+            format!("The ink {for_it} speaks most for {name}, the ink {against} against it.")
+        }
+        (Some(for_it), _) => format!("The ink {for_it} speaks most for {name}."),
+        (None, Some(against)) => format!("The ink {against} speaks most against {name}."),
+        (None, None) => format!("No part of the ink speaks clearly for {name} or against it."),
+    }
+}
+
+/// What would have to change: "With the dashed stroke, it would be read as 9 (63%)."
+pub fn change_sentence(counterfactual: &Counterfactual, classes: &Classes) -> String {
+    let name = classes.name(counterfactual.class);
+    let Some(change) = &counterfactual.change else {
+        return format!("No small change was found with which it would be read as {name}.");
+    };
+    let Change { added, erased, .. } = change;
+    let strokes = if added.len() > 1 { "strokes" } else { "stroke" };
+    let what = match (added.is_empty(), erased.is_empty()) {
+        (true, _) => "Without the part that is crossed out".to_owned(),
+        (_, true) => format!("With the dashed {strokes}"),
+        _ => format!("With the dashed {strokes}, and without what is crossed out"),
+    };
+    let percent = crate::notices::verdict::whole_percent(change.probability);
+    format!("{what}, it would be read as {name} ({percent}).")
+}
+
+/// The figures behind the colors.
+pub fn figures_sentence(attribution: &Attribution, classes: &Classes) -> String {
+    let Attribution {
+        log_odds, blank, ..
+    } = attribution;
+    format!(
+        "Shapley values of the log-odds of {}: {blank:+.1} nats for an empty page, {:+.1} by the ink, {log_odds:+.1} in all. A probability of 50% is 0, 99% is 4.6.",
+        classes.name(attribution.class),
+        log_odds - blank,
+    )
+}
