@@ -42,6 +42,13 @@ impl Draw {
     }
 }
 
+/// The gray value from which on a pixel lies on a stroke, not on its edge.
+const INKED: u8 = 200;
+/// Marked places are at least so many pixels apart, at most so many, and speak this clearly.
+const APART: usize = 6;
+const MOST: usize = 3;
+const CLEAR: f32 = 0.45;
+
 /// How strongly the ink around each pixel speaks for the class, from -1 to 1: the mean of its
 /// values there, relative to the strongest.
 pub fn strengths(attribution: &Attribution, pixels: &[u8]) -> Vec<f32> {
@@ -70,11 +77,12 @@ pub fn strengths(attribution: &Attribution, pixels: &[u8]) -> Vec<f32> {
         .zip(ink)
         .map(|(value, ink)| if ink > 0.0 { value / ink } else { 0.0 })
         .collect();
-    let strongest = strengths
-        .iter()
-        .fold(0.0_f32, |most, it| most.max(it.abs()));
+    let inked = strengths.iter().zip(pixels);
+    let strongest = inked
+        .filter(|(_, gray)| **gray >= INKED)
+        .fold(0.0_f32, |most, (it, _)| most.max(it.abs()));
     for strength in &mut strengths {
-        *strength /= strongest.max(f32::MIN_POSITIVE);
+        *strength = (*strength / strongest.max(f32::MIN_POSITIVE)).clamp(-1.0, 1.0);
     }
     strengths
 }
@@ -82,13 +90,10 @@ pub fn strengths(attribution: &Attribution, pixels: &[u8]) -> Vec<f32> {
 /// The pixels with ink that speak most for the class, or against it, at some distance from each
 /// other; the strongest first.
 pub fn peaks(strengths: &[f32], pixels: &[u8], sign: f32) -> Vec<usize> {
-    const APART: usize = 6;
-    const MOST: usize = 3;
-    const CLEAR: f32 = 0.35;
     let mut found: Vec<usize> = Vec::new();
     let strength = |pixel: &usize| strengths.get(*pixel).copied().unwrap_or_default() * sign;
     let mut inked: Vec<usize> = (0..pixels.len())
-        .filter(|pixel| pixels[*pixel] > 127 && strength(pixel) >= CLEAR)
+        .filter(|pixel| pixels[*pixel] >= INKED && strength(pixel) >= CLEAR)
         .collect();
     inked.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
     for pixel in inked {
@@ -107,7 +112,10 @@ pub fn peaks(strengths: &[f32], pixels: &[u8], sign: f32) -> Vec<usize> {
 /// Where a pixel lies within the ink: "at the top left".
 fn region(pixel: usize, pixels: &[u8]) -> &'static str {
     let inked = |axis: fn(usize) -> usize| {
-        let places = pixels.iter().enumerate().filter(|(_, gray)| **gray > 127);
+        let places = pixels
+            .iter()
+            .enumerate()
+            .filter(|(_, gray)| **gray >= INKED);
         let places = places.map(move |(pixel, _)| axis(pixel));
         let (low, high) = places.fold((SIDE, 0), |(low, high), at| (low.min(at), high.max(at)));
         let third = (high.saturating_sub(low) + 1) as f32 / 3.0;

@@ -8,3 +8,4 @@ mod opening;
 mod steps;
 mod stroke;
 mod verdict;
+mod why;

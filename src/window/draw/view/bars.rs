@@ -71,7 +71,7 @@ pub fn horizontal(
         let painter = ui.painter();
         let middle = rect.center().y;
         if explained.is_some() {
-            let around = rect.expand2(vec2(2.0, 1.0));
+            let around = rect.expand2(vec2(5.0, 1.0));
             let is_pointed_at = response.hovered() || response.has_focus();
             if is_pointed_at || explained == Some(bar.digit) {
                 style::outline(painter, around, 1.5, palette.accent);

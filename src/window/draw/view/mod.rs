@@ -23,6 +23,8 @@ use crate::window::{Action, App, CANVAS, Canvas, DrawAction, WIDE_CANVAS, style}
 /// From this height on, in points, the time that recognition took stands beside the image that the
 /// model sees.
 const WITH_TIMING: f32 = 84.0;
+/// Up to this height, in points, explanations take the place of what can be kept.
+const LOW: f32 = 620.0;
 /// The height of the bars in the narrow column, in points.
 const COMPACT_BARS: f32 = 60.0;
 
@@ -158,9 +160,10 @@ fn prediction_column(
         .model_in_use
         .as_ref()
         .is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
-    // The verdict leaves room for the line on the uncertainty, which the lowest window would not
-    // have otherwise.
-    let size = if is_ensemble {
+    let explains = app.draw.why.shown && canvas == Canvas::One;
+    // The verdict leaves room for the line on the uncertainty and for explanations, which the
+    // lowest window would not have otherwise.
+    let size = if is_ensemble || (explains && height < LOW) {
         size - ui.text_style_height(&egui::TextStyle::Body)
     } else {
         size
@@ -182,7 +185,7 @@ fn prediction_column(
             None => verdict::verdict(ui, reading, &app.ctx.classes(), size),
         },
     }
-    if canvas == Canvas::One {
+    if canvas == Canvas::One && !(explains && height < LOW) {
         keep::row(ui, app, actions);
     }
     if app.ctx.settings.steps_shown {
@@ -203,7 +206,7 @@ fn prediction_column(
         actions.push(DrawAction::ExplainClass(Some(class)).into());
     }
     ui.add_space(style::GAP / 2.0);
-    if app.draw.why.shown && canvas == Canvas::One {
+    if explains {
         ui.horizontal(|ui| {
             steps::header(ui, app, &mut view.steps, actions);
             why::toggle(ui, app, actions);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    Align, Align2, Color32, ColorImage, Layout, Mesh, Painter, Pos2, Rect, Response, Role, Sense,
-    Shape, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Mesh, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke,
+    TextStyle, TextureHandle, TextureOptions, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::ink::{Node, stroke as ribbon};
@@ -32,6 +32,9 @@ impl std::fmt::Debug for WhyView {
     }
 }
 
+/// How dark ink is that says nothing.
+const NEUTRAL: f32 = 0.24;
+
 /// Ink that speaks for the class is blue, ink against it orange, as numbers above and below zero
 /// are in Inside.
 fn color(strength: f32, palette: Palette) -> Color32 {
@@ -40,9 +43,8 @@ fn color(strength: f32, palette: Palette) -> Color32 {
     } else {
         palette.train
     };
-    palette
-        .faded
-        .lerp_to_gamma(end, strength.abs().min(1.0).powf(0.7))
+    let neutral = palette.paper.lerp_to_gamma(palette.ink, NEUTRAL);
+    neutral.lerp_to_gamma(end, strength.abs().min(1.0).powf(0.7))
 }
 
 impl WhyView {
@@ -99,6 +101,7 @@ impl WhyView {
             }
             painter.add(Shape::mesh(mesh));
         }
+        self.ghost(ui, app, painter, (origin, scale));
         let palette = style::palette(ui);
         for (pixels, sign, end) in [
             (&self.peaks[0], "+", palette.train),
@@ -113,7 +116,6 @@ impl WhyView {
                 painter.text(at, Align2::CENTER_CENTER, sign, font, palette.ink);
             }
         }
-        self.ghost(ui, app, painter, (origin, scale));
         true
     }
 
@@ -223,7 +225,7 @@ pub fn panel(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The colors from "against" to "for".
 fn legend(ui: &mut Ui, attribution: &Attribution, name: &str) -> Response {
     let palette = style::palette(ui);
-    let row = ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+    let row = ui.horizontal(|ui| {
         ui.label(style::hint(format!("− against {name}")));
         let (rect, _) = ui.allocate_exact_size(vec2(90.0, 12.0), Sense::hover());
         let mut mesh = Mesh::default();
