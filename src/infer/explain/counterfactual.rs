@@ -27,7 +27,7 @@ const CHECKED: usize = 32;
 /// How often an edit is made smaller.
 const ROUNDS: usize = 12;
 /// From this probability on, the class is what a person would call the answer.
-const SURE: f32 = 0.5;
+const SURE: f32 = 0.7;
 const SEED: u64 = 1;
 
 /// A search for a change with which a model predicts this class.

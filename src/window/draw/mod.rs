@@ -65,6 +65,8 @@ pub struct Draw {
     preprocessing: Preprocessing,
     /// What is explained of the drawing.
     pub why: Why,
+    /// Whether Train shows what the network makes of the drawing.
+    pub maps_in_train: bool,
     /// Training seconds at which the drawing was last classified again automatically.
     pub(in crate::window) classified_at: f32,
 }
@@ -109,6 +111,7 @@ impl Draw {
             inference: InferenceDevice::default(),
             preprocessing: Preprocessing::default(),
             why: Why::default(),
+            maps_in_train: false,
             classified_at: 0.0,
         }
     }

@@ -17,6 +17,9 @@ const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
 /// range.
 const RECLASSIFY_REST: f32 = 100.0;
 
+/// A reading that takes longer than this, in seconds, is seen to lag behind the pen.
+const SLOW: f32 = 0.03;
+
 /// What was read on a canvas. Each change of what is on it has a number, greater than those before;
 /// a request carries that of the change it follows.
 #[derive(Clone, Debug, Default)]
@@ -234,9 +237,23 @@ impl Draw {
                 look: ctx.inside.look(),
                 ..Details::default()
             },
-            Screen::Draw => self.why.details(self.one.pen_down()),
+            Screen::Draw if self.why.shown => self.why.details(self.one.pen_down()),
+            Screen::Draw => Details {
+                inspection: !ctx.settings.steps_shown && self.can_inspect(),
+                ..Details::default()
+            },
+            Screen::Train => Details {
+                inspection: self.maps_in_train && self.can_inspect(),
+                ..Details::default()
+            },
             _ => Details::default(),
         }
+    }
+
+    /// False while a pen draws that a look into a large network would hold up.
+    pub(super) fn can_inspect(&self) -> bool {
+        let last = self.readings[Canvas::One as usize].duration();
+        !self.one.pen_down() || last < SLOW
     }
 
     /// A request was answered; `None` if that failed.

@@ -48,6 +48,8 @@ pub enum DrawAction {
     ShowSteps(bool),
     /// Show or fold away what speaks for the verdict.
     ShowWhy(bool),
+    /// Show in Train what the network makes of the drawing.
+    ShowMapsInTrain(bool),
     /// Explain this class instead of the one that is predicted, or that one again.
     ExplainClass(Option<u8>),
     /// Change the drawing so that it becomes what was asked about.
@@ -115,7 +117,7 @@ impl Draw {
             (DrawAction::PenUp, _) => {
                 self.drawing_shown_mut(ctx).end();
                 self.put_eraser_away_if_empty(ctx);
-                if self.why.details(false).counterfactual {
+                if self.why.details(false).counterfactual || !self.can_inspect() {
                     self.recognize_again(ctx);
                 }
             }
@@ -160,6 +162,10 @@ impl Draw {
             (DrawAction::ShowSteps(shown), _) => ctx.settings.steps_shown = shown,
             (DrawAction::ShowWhy(shown), _) => {
                 self.why = Why { shown, class: None };
+                self.recognize_again(ctx);
+            }
+            (DrawAction::ShowMapsInTrain(shown), _) => {
+                self.maps_in_train = shown;
                 self.recognize_again(ctx);
             }
             (DrawAction::ExplainClass(class), _) => {

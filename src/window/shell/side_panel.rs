@@ -74,7 +74,7 @@ pub fn show(
                 let height = room.y - learning::least_height(ui);
                 draw::show_compact(ui, app, &mut views.draw, height, spare, actions);
                 let left = room.y - ui.min_rect().height() - ui.spacing().item_spacing.y;
-                learning::show(ui, app, &mut views.learning, left);
+                learning::show(ui, app, &mut views.learning, left, actions);
             });
         });
     Shown::Beside
@@ -99,7 +99,7 @@ pub fn show_instead_of_plots(ui: &mut Ui, app: &App, views: &mut Views, actions:
             ui.add_space(style::GAP);
             ui.allocate_ui_with_layout(vec2(column, room.y), columns, |ui| {
                 ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
-                learning::show(ui, app, &mut views.learning, room.y);
+                learning::show(ui, app, &mut views.learning, room.y, actions);
             });
         });
     });

@@ -97,7 +97,7 @@ fn a_change_is_looked_for_only_while_the_pen_is_up() {
         answered.collect()
     };
     let plain = asked(DrawAction::PenDown([80.0, 40.0]));
-    assert_eq!(plain, [Details::default()]);
+    assert!(!plain[0].attribution && plain[0].inspection);
     asked(DrawAction::ShowWhy(true));
     let moved = asked(DrawAction::ExplainClass(Some(9)));
     assert!(moved[0].attribution && !moved[0].counterfactual);

@@ -17,13 +17,12 @@ use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, Vec2
 use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalized;
+use crate::window::inside::view as inside;
 use crate::window::style::image_sheet::Cached;
 use crate::window::{Action, App, CANVAS, Canvas, DrawAction, WIDE_CANVAS, style};
 
-/// From this height on, in points, the time that recognition took stands beside the image that the
-/// model sees.
-const WITH_TIMING: f32 = 84.0;
-/// Up to this height, in points, explanations take the place of what can be kept.
+/// Up to this height, in points, there is no room for feature maps, and explanations take the place
+/// of the device and of what can be kept.
 const LOW: f32 = 620.0;
 /// The height of the bars in the narrow column, in points.
 const COMPACT_BARS: f32 = 60.0;
@@ -38,6 +37,7 @@ pub struct DrawView {
     steps: steps::StepsView,
     image: canvas::ImageView,
     why: why::WhyView,
+    maps: inside::LayerMaps,
 }
 
 impl DrawView {
@@ -149,8 +149,12 @@ fn prediction_column(
 ) {
     let reading = app.draw.prediction_shown(&app.ctx);
     let canvas = app.draw.canvas(&app.ctx);
+    let explains = app.draw.why.shown && canvas == Canvas::One;
+    let explains_in_little_room = explains && height < LOW;
     verdict::model_choice(ui, app, actions);
-    verdict::device(ui, app, actions);
+    if !explains_in_little_room {
+        verdict::device(ui, app, actions);
+    }
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
     let size = (height * 0.155)
         .min(largest)
@@ -160,10 +164,9 @@ fn prediction_column(
         .model_in_use
         .as_ref()
         .is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
-    let explains = app.draw.why.shown && canvas == Canvas::One;
     // The verdict leaves room for the line on the uncertainty and for explanations, which the
     // lowest window would not have otherwise.
-    let size = if is_ensemble || (explains && height < LOW) {
+    let size = if is_ensemble || explains_in_little_room {
         size - ui.text_style_height(&egui::TextStyle::Body)
     } else {
         size
@@ -185,7 +188,7 @@ fn prediction_column(
             None => verdict::verdict(ui, reading, &app.ctx.classes(), size),
         },
     }
-    if canvas == Canvas::One && !(explains && height < LOW) {
+    if canvas == Canvas::One && !explains_in_little_room {
         keep::row(ui, app, actions);
     }
     if app.ctx.settings.steps_shown {
@@ -195,7 +198,8 @@ fn prediction_column(
         verdict::uncertainty(ui, reading);
     }
     // Two points to a pixel of the image in the lowest window.
-    let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
+    let tools = if height < LOW { 84.0 } else { 98.0 };
+    let input = ((height - 525.0) * 0.3 + tools).clamp(56.0, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
     let explained = app.draw.explanation().filter(|_| canvas == Canvas::One);
     let explained = explained.and_then(|(_, it)| Some(it.attribution.as_ref()?.class));
@@ -207,31 +211,41 @@ fn prediction_column(
     }
     ui.add_space(style::GAP / 2.0);
     if explains {
-        ui.horizontal(|ui| {
-            steps::header(ui, app, &mut view.steps, actions);
-            why::toggle(ui, app, actions);
-        });
+        ui.horizontal(|ui| toggles(ui, app, &mut view.steps, actions));
         return style::scroll(ui, "why", |ui| why::panel(ui, app, actions));
     }
-    ui.horizontal_top(|ui| {
-        verdict::model_input(ui, &mut view.input, reading, input);
-        ui.add_space(style::GAP / 2.0);
-        ui.vertical(|ui| {
-            ui.horizontal(|ui| {
-                steps::header(ui, app, &mut view.steps, actions);
-                if canvas == Canvas::One {
-                    why::toggle(ui, app, actions);
-                }
+    if height < LOW {
+        ui.horizontal_top(|ui| {
+            verdict::model_input(ui, &mut view.input, reading, input);
+            ui.add_space(style::GAP / 2.0);
+            ui.vertical(|ui| {
+                ui.horizontal(|ui| toggles(ui, app, &mut view.steps, actions));
+                steps::image_tools(ui, app, actions);
             });
-            if steps::left_out(ui, app, actions) {
-                return;
-            }
-            ui.horizontal(|ui| steps::image_tools(ui, app, actions));
-            if input >= WITH_TIMING {
-                verdict::timing(ui, reading);
-            }
         });
+        return;
+    }
+    ui.horizontal(|ui| {
+        toggles(ui, app, &mut view.steps, actions);
+        steps::image_tools(ui, app, actions);
     });
+    let side = input - ui.spacing().interact_size.y - ui.spacing().item_spacing.y;
+    ui.horizontal_top(|ui| {
+        verdict::model_input(ui, &mut view.input, reading, side);
+        ui.add_space(style::GAP / 2.0);
+        if canvas == Canvas::One {
+            let size = vec2(ui.available_width(), side);
+            inside::strip(ui, app, &mut view.maps, size, actions);
+        }
+    });
+}
+
+/// What can be shown in the place of the model's input.
+fn toggles(ui: &mut Ui, app: &App, steps: &mut steps::StepsView, actions: &mut Vec<Action>) {
+    steps::header(ui, app, steps, actions);
+    if app.draw.canvas(&app.ctx) == Canvas::One {
+        why::toggle(ui, app, actions);
+    }
 }
 
 /// The canvas's smallest and largest side, in points: larger ones are tiring to draw on.

@@ -107,8 +107,20 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
         .pushes(actions, || DrawAction::ShowSteps(!shown));
 }
 
-/// Copies or saves the image that the model sees.
+/// Copies or saves the image that the model sees; if steps are left out of it, says so instead.
 pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let left_out = app.draw.steps().left_out().count();
+    ui.horizontal(|ui| {
+        if left_out > 0 {
+            style::caution(ui, &format!("{} off", count(left_out as u64, "step")));
+            restore(ui, app, actions);
+        } else {
+            copy_and_save(ui, app, actions);
+        }
+    });
+}
+
+fn copy_and_save(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.x = 2.0;
     let there = app.draw.prediction_shown(&app.ctx).is_some();
     let copy = KeyboardShortcut::new(Modifiers::COMMAND, Key::C);
@@ -131,18 +143,6 @@ pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .on_disabled_hover_text("Draw something first")
             .pushes(actions, || action);
     }
-}
-
-/// Says that steps are left out, with a button to restore them; false if none is.
-pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
-    let steps = app.draw.steps().left_out().count();
-    if steps > 0 {
-        ui.horizontal(|ui| {
-            style::caution(ui, &format!("{} off", count(steps as u64, "step")));
-            restore(ui, app, actions);
-        });
-    }
-    steps > 0
 }
 
 /// The button that restores the steps that are left out.
@@ -191,7 +191,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         header(ui, app, view, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if app.draw.steps().left_out().next().is_none() {
-                image_tools(ui, app, actions);
+                copy_and_save(ui, app, actions);
             } else {
                 restore(ui, app, actions);
             }

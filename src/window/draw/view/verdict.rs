@@ -96,12 +96,17 @@ pub fn model_input(
     sheet.paint(ui.painter(), 0, at, palette);
     style::outline(ui.painter(), at.expand(1.0), 1.0, palette.line);
     let ink = image.pixels().iter().filter(|&&pixel| pixel > 0).count();
-    let seen = match ink {
-        0 => "blank".to_owned(),
-        _ => format!("{ink} of 784 pixels contain ink"),
+    let seen = match reading {
+        None => "blank".to_owned(),
+        Some(reading) => format!(
+            "{ink} of 784 pixels contain ink, recognized in {}",
+            milliseconds(reading.micros as f32)
+        ),
     };
     style::describe(&response, Role::Image, "The image the model sees", &seen);
-    response.on_hover_text("Your drawing, centered and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
+    response.on_hover_text(format!(
+        "Your drawing, centered and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees ({seen})"
+    ));
 }
 
 /// The model in use in a list to choose another, and below it what its name does not say.
@@ -159,18 +164,6 @@ pub fn uncertainty(ui: &mut Ui, reading: Option<&Prediction>) {
         None => {
             ui.label(" ");
         }
-    }
-}
-
-pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
-    if let Some(reading) = reading {
-        ui.label(
-            RichText::new(format!(
-                "Recognized in {}",
-                milliseconds(reading.micros as f32)
-            ))
-            .weak(),
-        );
     }
 }
 

@@ -7,7 +7,7 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, pos2, vec2,
 };
 
-use crate::records::{InspectedLayer, LayerKind};
+use crate::records::{InspectedLayer, Inspection, LayerKind};
 use crate::window::inside::words::number;
 use crate::window::style::{self, Palette};
 
@@ -225,6 +225,60 @@ impl Atlas {
     pub fn paint(&self, painter: &Painter, index: usize, rect: Rect) {
         if let (Some(texture), Some(place)) = (&self.texture, self.places.get(index)) {
             painter.image(texture.id(), rect, *place, Color32::WHITE);
+        }
+    }
+}
+
+/// The maps of all layers of a network in one texture, each layer with a scale of its own.
+#[derive(Debug, Default)]
+pub struct LayerMaps {
+    atlas: Atlas,
+    version: Option<u64>,
+    pub scales: Vec<Scale>,
+    /// The index of each layer's first map in the texture.
+    firsts: Vec<usize>,
+}
+
+impl LayerMaps {
+    /// Takes in what a network computed, unless it is of this `version` already.
+    pub fn update(&mut self, ui: &Ui, inspection: &Inspection, version: u64) {
+        let layers = &inspection.layers;
+        if self.version.replace(version) != Some(version) {
+            let scales = layers.iter();
+            self.scales = scales
+                .map(|layer| Scale::of_layer(layer, &layer.values))
+                .collect();
+            let mut first = 0;
+            let firsts = layers.iter().map(|layer| {
+                let maps = if layer.side > 1 && !layer.values.is_empty() {
+                    layer.units
+                } else {
+                    0
+                };
+                first += maps;
+                first - maps
+            });
+            self.firsts = firsts.collect();
+        }
+        let maps = layers.iter().zip(&self.scales);
+        self.atlas.update(ui, version, || {
+            maps.filter(|(layer, _)| layer.side > 1)
+                .flat_map(|(layer, &scale)| {
+                    let size = layer.side * layer.side;
+                    layer.values.chunks_exact(size).map(move |values| Picture {
+                        width: layer.side,
+                        values,
+                        scale,
+                    })
+                })
+                .collect()
+        });
+    }
+
+    /// Paints the map of a unit of a layer.
+    pub fn paint(&self, painter: &Painter, [layer, unit]: [usize; 2], rect: Rect) {
+        if let Some(first) = self.firsts.get(layer) {
+            self.atlas.paint(painter, first + unit, rect);
         }
     }
 }

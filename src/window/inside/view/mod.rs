@@ -5,11 +5,14 @@ mod map;
 mod maps;
 mod network;
 mod number;
+mod strip;
 mod unit;
 
 use eframe::egui::{Align, InputState, Key, Layout, Modifiers, Role, Ui, WidgetInfo, vec2};
 
 use self::maps::Atlas;
+pub use self::maps::LayerMaps;
+pub use self::strip::show as strip;
 use super::words;
 use crate::records::{Inspection, ModelRef};
 use crate::run_config::ModelKind;
@@ -27,7 +30,7 @@ const WHEEL: f32 = 60.0;
 #[derive(Debug, Default)]
 pub struct InsideView {
     /// The maps of all layers.
-    maps: Atlas,
+    maps: LayerMaps,
     /// What is shown of the unit that is open.
     unit: Atlas,
     /// How far the wheel was turned since something was opened.

@@ -8,7 +8,7 @@ use eframe::egui::{
     Sense, Shape, Stroke, TextStyle, Ui, Vec2, WidgetInfo, vec2,
 };
 
-use super::maps::{Atlas, Picture, Scale, crisp, square};
+use super::maps::{LayerMaps, Scale, crisp, square};
 use super::{Shown, words};
 use crate::records::{InspectedLayer, LayerKind};
 use crate::window::style::SemiBold as _;
@@ -42,46 +42,15 @@ pub fn show(
     ui: &mut Ui,
     shown: Shown<'_>,
     only: Option<usize>,
-    atlas: &mut Atlas,
+    maps: &mut LayerMaps,
     actions: &mut Vec<Action>,
 ) {
     let layers = &shown.inspection.layers;
-    let scales: Vec<Scale> = layers
-        .iter()
-        .map(|layer| Scale::of_layer(layer, &layer.values))
-        .collect();
-    atlas.update(ui, shown.version, || {
-        let maps = layers
-            .iter()
-            .zip(&scales)
-            .filter(|(layer, _)| layer.side > 1);
-        maps.flat_map(|(layer, &scale)| {
-            let size = layer.side * layer.side;
-            layer.values.chunks_exact(size).map(move |values| Picture {
-                width: layer.side,
-                values,
-                scale,
-            })
-        })
-        .collect()
-    });
-    let mut first = 0;
-    let firsts: Vec<usize> = layers
-        .iter()
-        .map(|layer| {
-            let before = first;
-            first += if layer.side > 1 && !layer.values.is_empty() {
-                layer.units
-            } else {
-                0
-            };
-            before
-        })
-        .collect();
+    maps.update(ui, shown.inspection, shown.version);
     let id = only.map_or("network".to_owned(), |only| format!("layer {only}"));
     style::scroll(ui, id, |ui| {
         let mut nodes: Vec<Pos2> = Vec::new();
-        for (index, (layer, scale)) in layers.iter().zip(&scales).enumerate() {
+        for (index, (layer, scale)) in layers.iter().zip(&maps.scales).enumerate() {
             if only.is_some_and(|only| only != index) {
                 continue;
             }
@@ -91,8 +60,7 @@ pub fn show(
                 index,
                 scale: *scale,
                 color: &scale.colors(style::palette(ui)),
-                atlas,
-                first: firsts[index],
+                maps,
             };
             if only.is_some() {
                 tiles.alone(ui, actions);
@@ -159,9 +127,7 @@ struct Tiles<'a> {
     index: usize,
     scale: Scale,
     color: &'a dyn Fn(f32) -> Color32,
-    atlas: &'a Atlas,
-    /// The index of its first map in the atlas.
-    first: usize,
+    maps: &'a LayerMaps,
 }
 
 impl Tiles<'_> {
@@ -330,7 +296,7 @@ impl Tiles<'_> {
         let value = range(map);
         let painter = ui.painter();
         if self.layer.side > 1 {
-            self.atlas.paint(painter, self.first + unit, rect);
+            self.maps.paint(painter, [self.index, unit], rect);
             style::outline_outside(painter, rect, 1.0, palette.line);
         } else {
             let number = map.first().copied().unwrap_or_default();
@@ -365,8 +331,8 @@ impl Tiles<'_> {
             if self.layer.side > 1 {
                 let large = crisp(ui, self.layer.side, 170.0);
                 let (rect, _) = ui.allocate_exact_size(Vec2::splat(large), Sense::hover());
-                self.atlas
-                    .paint(ui.painter(), self.first + unit, square(ui, rect.min, large));
+                let rect = square(ui, rect.min, large);
+                self.maps.paint(ui.painter(), [self.index, unit], rect);
             }
             ui.label(format!("{name}: {value}"));
             ui.label(style::hint("Click to look closer"));

@@ -3,17 +3,17 @@
 //! selected by pointer or keys.
 
 use eframe::egui::{
-    Align2, Id, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
-    WidgetInfo, pos2, vec2,
+    Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use super::weights;
 use super::weights::LayerSheet;
 use crate::records::JobId;
 use crate::run_config::Classes;
+use crate::window::inside::view as inside;
 use crate::window::style::image_sheet::{self, ImageSheet};
 use crate::window::style::{self, Motion, Palette};
-use crate::window::{App, ClassCount, Learning};
+use crate::window::{Action, App, ClassCount, DrawAction, Learning};
 
 #[derive(Debug, Default)]
 pub struct LearningPanel {
@@ -22,6 +22,7 @@ pub struct LearningPanel {
     /// The images of a run, in a texture.
     images: Option<(JobId, ImageSheet)>,
     layer: Option<LayerSheet>,
+    maps: inside::LayerMaps,
     components: Option<LayerSheet>,
 }
 
@@ -30,6 +31,7 @@ enum Shown {
     #[default]
     Images,
     Filters,
+    Maps,
     Start,
 }
 
@@ -52,7 +54,13 @@ fn beside_images(ui: &Ui) -> f32 {
 }
 
 /// Draws the panel in this height, in points.
-pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
+pub fn show(
+    ui: &mut Ui,
+    app: &App,
+    view: &mut LearningPanel,
+    height: f32,
+    actions: &mut Vec<Action>,
+) {
     let learning = app.train.learning();
     let initialized = app
         .train
@@ -68,6 +76,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
         for (shown, name, about) in [
             (Shown::Images, "Images", "Validation images: the network does not train on them. A frame marks those it classifies correctly"),
             (Shown::Filters, "Filters", "The weights of the first layer: blue is positive, orange is negative"),
+            (Shown::Maps, "Maps", "What every layer makes of your drawing"),
         ]
         .into_iter()
         .chain(start)
@@ -76,11 +85,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
                 view.shown = shown;
             }
         }
-        // Three buttons leave no room beside them.
-        if let (Some(learning), None) = (learning, initialized) {
-            ui.add(Label::new(RichText::new(learning.total()).small()).truncate());
-        }
     });
+    let shows_maps = view.shown == Shown::Maps;
+    if shows_maps != app.draw.maps_in_train {
+        actions.push(DrawAction::ShowMapsInTrain(shows_maps).into());
+    }
     let width = ui.available_width();
     let room = (width - BARS).min(height - beside_images(ui));
     let side = (room / 10.0).floor().clamp(*CELL.start(), *CELL.end()) * 10.0;
@@ -91,6 +100,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
             };
             weights::start(ui, report, run, &mut view.components, side);
             report.summary()
+        }
+        (_, Shown::Maps) => {
+            inside::strip(ui, app, &mut view.maps, vec2(width, side), actions);
+            "What each layer makes of your drawing. Click a map to look closer.".to_owned()
         }
         (None, _) => {
             ui.allocate_space(vec2(width, side));
@@ -105,9 +118,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel, height: f32) {
                 .selected
                 .map(|index| learning.sentence(index))
                 .filter(|sentence| !sentence.is_empty());
-            let total =
-                initialized.map_or_else(|| "Validation images".to_owned(), |_| learning.total());
-            selected.unwrap_or_else(|| format!("{total}. Select one to see the prediction."))
+            selected.unwrap_or_else(|| {
+                format!("{}. Select one to see the prediction.", learning.total())
+            })
         }
         (Some(learning), Shown::Filters) => {
             weights::filters(ui, learning, &mut view.layer, side);

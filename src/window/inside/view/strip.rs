@@ -1,0 +1,94 @@
+//! A look inside beside the canvas of Train and Draw: a row of small maps for each layer. A click on
+//! one opens it in Inside.
+
+use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, Vec2, pos2};
+
+use super::maps::{LayerMaps, crisp, square};
+use super::words;
+use crate::records::{InspectedLayer, LayerKind};
+use crate::window::{Action, App, InsideAction, Level, Screen, style};
+
+/// The smallest and largest side of a map, in points.
+const SIDE: std::ops::RangeInclusive<f32> = 14.0..=56.0;
+/// The space between two maps, in points.
+const SPACE: f32 = 2.0;
+
+/// Whether a layer has a row: what it computes can be seen.
+fn is_shown(layer: &InspectedLayer) -> bool {
+    let computes = !matches!(
+        layer.kind,
+        LayerKind::Image | LayerKind::Rearrangement | LayerKind::Activation(_)
+    );
+    computes && layer.side > 1 && !layer.values.is_empty()
+}
+
+/// Draws the rows in a place of this size; of many layers those that are evenly apart.
+pub fn show(ui: &mut Ui, app: &App, maps: &mut LayerMaps, size: Vec2, actions: &mut Vec<Action>) {
+    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    let Some((version, inspection)) = app.draw.inspection() else {
+        style::describe(&response, Role::Image, "Feature maps", "nothing drawn yet");
+        return;
+    };
+    maps.update(ui, inspection, version);
+    let layers: Vec<usize> = (0..inspection.layers.len())
+        .filter(|&index| is_shown(&inspection.layers[index]))
+        .collect();
+    let room = (size.y / (SIDE.start() + SPACE)).floor().max(1.0) as usize;
+    let rows = layers.len().min(room);
+    if rows == 0 {
+        return;
+    }
+    let palette = style::palette(ui);
+    let font = TextStyle::Small.resolve(ui.style());
+    let names = layers.iter().map(|&layer| {
+        let name = inspection.layers[layer].name.clone();
+        style::text_width(ui, name, &font)
+    });
+    let indent = names.fold(0.0, f32::max) + 6.0;
+    let most = (size.y / rows as f32 - SPACE).clamp(*SIDE.start(), *SIDE.end());
+    for row in 0..rows {
+        let index = layers[row * layers.len() / rows];
+        let layer = &inspection.layers[index];
+        let side = crisp(ui, layer.side, most);
+        let top = area.top() + row as f32 * (size.y / rows as f32).min(most + SPACE);
+        ui.painter().text(
+            pos2(area.left(), top + side / 2.0),
+            Align2::LEFT_CENTER,
+            &layer.name,
+            font.clone(),
+            palette.faded,
+        );
+        let fitting = ((size.x - indent + SPACE) / (side + SPACE)) as usize;
+        for unit in 0..layer.units.min(fitting) {
+            let left = area.left() + indent + unit as f32 * (side + SPACE);
+            let rect = square(ui, pos2(left, top), side);
+            maps.paint(ui.painter(), [index, unit], rect);
+            tile(ui, app, rect, [index, unit], actions);
+        }
+    }
+}
+
+/// What opens a map, and shows that it does.
+fn tile(ui: &Ui, app: &App, rect: Rect, [layer, unit]: [usize; 2], actions: &mut Vec<Action>) {
+    let Some((_, inspection)) = app.draw.inspection() else {
+        return;
+    };
+    let palette = style::palette(ui);
+    let id = ui.scope_id().with(("map", layer, unit));
+    let response = ui.interact(rect, id, Sense::click());
+    let is_pointed_at = response.hovered() || response.has_focus();
+    let (width, color) = if is_pointed_at {
+        (2.0, palette.accent)
+    } else {
+        (1.0, palette.line)
+    };
+    style::outline_outside(ui.painter(), rect, width, color);
+    let name = words::unit(inspection, layer, unit, &app.ctx.classes());
+    let name = format!("{}, {name}", inspection.layers[layer].name);
+    style::name(&response, Role::Button, &name);
+    if response.clicked() {
+        actions.push(Action::Show(Screen::Inside));
+        actions.push(InsideAction::Open(Level::Unit { layer, unit }).into());
+    }
+    response.on_hover_text(format!("{name}: click to look inside"));
+}
