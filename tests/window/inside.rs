@@ -41,6 +41,24 @@ fn every_layer_shows_its_maps_and_a_sentence() {
 }
 
 #[test]
+fn a_map_beside_the_canvas_of_train_and_draw_opens_inside() {
+    for screen in [Screen::Draw, Screen::Train] {
+        let (mut window, mut engine) = drawn([1280.0, 800.0]);
+        window.act(Action::Show(screen));
+        window.serve(&mut engine);
+        if screen == Screen::Train {
+            assert!(!window.has("conv2, Filter 1"), "nobody has asked for maps");
+            window.click("Maps");
+            window.serve(&mut engine);
+        }
+        window.click("conv2, Filter 1");
+        window.serve(&mut engine);
+        assert_eq!(window.app().ctx.screen, Screen::Inside);
+        assert_eq!(window.app().ctx.inside, Level::Unit { layer: 2, unit: 0 });
+    }
+}
+
+#[test]
 fn without_a_drawing_it_says_what_to_do() {
     let (mut window, _engine) = sized([900.0, 600.0]);
     window.act(Action::Show(Screen::Inside));

@@ -24,6 +24,8 @@ use crate::window::{Action, App, CANVAS, Canvas, DrawAction, WIDE_CANVAS, style}
 /// Up to this height, in points, there is no room for feature maps, and explanations take the place
 /// of the device and of what can be kept.
 const LOW: f32 = 620.0;
+/// The height of an explanation with its tools, in points.
+const EXPLANATION: f32 = 150.0;
 /// The height of the bars in the narrow column, in points.
 const COMPACT_BARS: f32 = 60.0;
 
@@ -199,7 +201,8 @@ fn prediction_column(
     }
     // Two points to a pixel of the image in the lowest window.
     let tools = if height < LOW { 84.0 } else { 98.0 };
-    let input = ((height - 525.0) * 0.3 + tools).clamp(56.0, 392.0);
+    let least = if explains { EXPLANATION } else { 56.0 };
+    let input = ((height - 525.0) * 0.3 + tools).clamp(least, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
     let explained = app.draw.explanation().filter(|_| canvas == Canvas::One);
     let explained = explained.and_then(|(_, it)| Some(it.attribution.as_ref()?.class));

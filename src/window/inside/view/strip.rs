@@ -1,7 +1,7 @@
 //! A look inside beside the canvas of Train and Draw: a row of small maps for each layer. A click on
 //! one opens it in Inside.
 
-use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, Vec2, pos2};
+use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, Vec2, pos2, vec2};
 
 use super::maps::{LayerMaps, crisp, square};
 use super::words;
@@ -10,6 +10,8 @@ use crate::window::{Action, App, InsideAction, Level, Screen, style};
 
 /// The smallest and largest side of a map, in points.
 const SIDE: std::ops::RangeInclusive<f32> = 14.0..=56.0;
+/// The side of a map if there is room for several lines of them, in points.
+const USUAL_SIDE: f32 = 30.0;
 /// The space between two maps, in points.
 const SPACE: f32 = 2.0;
 
@@ -33,24 +35,28 @@ pub fn show(ui: &mut Ui, app: &App, maps: &mut LayerMaps, size: Vec2, actions: &
     let layers: Vec<usize> = (0..inspection.layers.len())
         .filter(|&index| is_shown(&inspection.layers[index]))
         .collect();
-    let room = (size.y / (SIDE.start() + SPACE)).floor().max(1.0) as usize;
-    let rows = layers.len().min(room);
-    if rows == 0 {
+    let room = |side: f32| (size.y / (side + SPACE)).floor().max(1.0) as usize;
+    let layers_shown = layers.len().min(room(*SIDE.start()));
+    if layers_shown == 0 {
         return;
     }
-    let palette = style::palette(ui);
+    // Of a few layers there is room for more maps.
+    let lines = (room(USUAL_SIDE) / layers_shown).max(1);
+    let height = size.y / layers_shown as f32;
+    let most = (height / lines as f32 - SPACE).clamp(*SIDE.start(), *SIDE.end());
+    let pitch = height.min(lines as f32 * (most + SPACE) + SPACE);
+    let (palette, classes) = (style::palette(ui), app.ctx.classes());
     let font = TextStyle::Small.resolve(ui.style());
     let names = layers.iter().map(|&layer| {
         let name = inspection.layers[layer].name.clone();
         style::text_width(ui, name, &font)
     });
     let indent = names.fold(0.0, f32::max) + 6.0;
-    let most = (size.y / rows as f32 - SPACE).clamp(*SIDE.start(), *SIDE.end());
-    for row in 0..rows {
-        let index = layers[row * layers.len() / rows];
+    for row in 0..layers_shown {
+        let index = layers[row * layers.len() / layers_shown];
         let layer = &inspection.layers[index];
         let side = crisp(ui, layer.side, most);
-        let top = area.top() + row as f32 * (size.y / rows as f32).min(most + SPACE);
+        let top = area.top() + row as f32 * pitch;
         ui.painter().text(
             pos2(area.left(), top + side / 2.0),
             Align2::LEFT_CENTER,
@@ -58,21 +64,21 @@ pub fn show(ui: &mut Ui, app: &App, maps: &mut LayerMaps, size: Vec2, actions: &
             font.clone(),
             palette.faded,
         );
-        let fitting = ((size.x - indent + SPACE) / (side + SPACE)) as usize;
-        for unit in 0..layer.units.min(fitting) {
-            let left = area.left() + indent + unit as f32 * (side + SPACE);
-            let rect = square(ui, pos2(left, top), side);
+        let columns = ((size.x - indent + SPACE) / (side + SPACE)).max(1.0) as usize;
+        for unit in 0..layer.units.min(columns * lines) {
+            let place = vec2((unit % columns) as f32, (unit / columns) as f32);
+            let corner = pos2(area.left() + indent, top) + place * (side + SPACE);
+            let rect = square(ui, corner, side);
             maps.paint(ui.painter(), [index, unit], rect);
-            tile(ui, app, rect, [index, unit], actions);
+            let name = words::unit(inspection, index, unit, &classes);
+            let name = format!("{}, {name}", layer.name);
+            tile(ui, rect, [index, unit], &name, actions);
         }
     }
 }
 
 /// What opens a map, and shows that it does.
-fn tile(ui: &Ui, app: &App, rect: Rect, [layer, unit]: [usize; 2], actions: &mut Vec<Action>) {
-    let Some((_, inspection)) = app.draw.inspection() else {
-        return;
-    };
+fn tile(ui: &Ui, rect: Rect, [layer, unit]: [usize; 2], name: &str, actions: &mut Vec<Action>) {
     let palette = style::palette(ui);
     let id = ui.scope_id().with(("map", layer, unit));
     let response = ui.interact(rect, id, Sense::click());
@@ -83,9 +89,7 @@ fn tile(ui: &Ui, app: &App, rect: Rect, [layer, unit]: [usize; 2], actions: &mut
         (1.0, palette.line)
     };
     style::outline_outside(ui.painter(), rect, width, color);
-    let name = words::unit(inspection, layer, unit, &app.ctx.classes());
-    let name = format!("{}, {name}", inspection.layers[layer].name);
-    style::name(&response, Role::Button, &name);
+    style::name(&response, Role::Button, name);
     if response.clicked() {
         actions.push(Action::Show(Screen::Inside));
         actions.push(InsideAction::Open(Level::Unit { layer, unit }).into());
