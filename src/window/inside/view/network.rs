@@ -21,6 +21,8 @@ const INDENT: Margin = Margin {
     left: 4,
     ..Margin::ZERO
 };
+/// What stands above the tiles of a layer, in points.
+const BESIDE_TILES: f32 = 80.0;
 /// The space between two tiles, in points.
 const SPACE: f32 = 3.0;
 /// The sides of tiles in the network and in a layer, in points.
@@ -48,6 +50,7 @@ pub fn show(
     let layers = &shown.inspection.layers;
     maps.update(ui, shown.inspection, shown.version);
     let id = only.map_or("network".to_owned(), |only| format!("layer {only}"));
+    let largest = largest(layers, ui.available_height());
     style::scroll(ui, id, |ui| {
         let mut nodes: Vec<Pos2> = Vec::new();
         for (index, (layer, scale)) in layers.iter().zip(&maps.scales).enumerate() {
@@ -61,6 +64,7 @@ pub fn show(
                 scale: *scale,
                 color: &scale.colors(style::palette(ui)),
                 maps,
+                largest,
             };
             if only.is_some() {
                 tiles.alone(ui, actions);
@@ -72,6 +76,17 @@ pub fn show(
             rail(ui, shown, &nodes);
         }
     });
+}
+
+/// The largest side of a tile with which all layers are in sight in a place of this height, or the
+/// usual one.
+fn largest(layers: &[InspectedLayer], height: f32) -> f32 {
+    let (maps, others): (Vec<_>, Vec<_>) = layers
+        .iter()
+        .partition(|layer| layer.side > 1 && !layer.values.is_empty());
+    let left = height - others.len() as f32 * BESIDE_TILES;
+    let of_layer = left / maps.len().max(1) as f32 - BESIDE_TILES;
+    (of_layer / ROWS as f32).clamp(*SMALL.end(), *LARGE.end())
 }
 
 /// The line from layer to layer, with an arc round each residual block.
@@ -128,6 +143,8 @@ struct Tiles<'a> {
     scale: Scale,
     color: &'a dyn Fn(f32) -> Color32,
     maps: &'a LayerMaps,
+    /// The largest side of a tile among the other layers, in points.
+    largest: f32,
 }
 
 impl Tiles<'_> {
@@ -149,7 +166,7 @@ impl Tiles<'_> {
                     return;
                 }
                 self.header(ui, actions);
-                let side = self.fitting(ui, SMALL, ROWS);
+                let side = self.fitting(ui, *SMALL.start()..=self.largest, ROWS);
                 self.units(ui, side, actions);
                 ui.add_space(style::GAP / 2.0);
             });
@@ -188,7 +205,7 @@ impl Tiles<'_> {
                     .on_hover_text("Show all of this layer large")
                     .pushes(actions, || InsideAction::Open(Level::Layer(self.index)));
             } else {
-                ui.add_space(4.0);
+                ui.add_space(ui.spacing().button_padding.x);
                 ui.label(title);
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
