@@ -38,10 +38,10 @@ use inkling::records::{
     ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, Details, DigitDetection,
     DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
     EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, Inspection,
-    JobId, LabelRejection, LearningSnapshot, Look, MeasuredReading, Mistake, ModelComparison,
-    ModelInfo, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
-    Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
-    RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry, TensorFormat,
+    JobId, LabelRejection, LearningSnapshot, Look, MeasuredReading, ModelComparison, ModelInfo,
+    ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached, Reading,
+    ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES,
+    SEARCH_STEPS, Sample, SplitEvaluation, StepPoint, Suggestion, Telemetry, TensorFormat,
     TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{
@@ -1318,7 +1318,7 @@ pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
     }
 }
 
-/// Ten images of each digit, one 4 read as 9.
+/// Ten images of each digit, one 4 read as 9, which is suspected to be one.
 pub fn evaluation() -> Evaluation {
     let mut confusion = vec![vec![0; 10]; 10];
     for (digit, row) in confusion.iter_mut().enumerate() {
@@ -1336,20 +1336,29 @@ pub fn evaluation() -> Evaluation {
         correct: 80,
         confidence: 0.99,
     };
-    let mistake = Mistake {
-        index: 44,
+    let sample = |index, label, answer, confidence| Sample {
+        index,
         image: Image::BLANK,
-        label: 4,
-        answer: 9,
-        confidence: 0.93,
-        label_probability: 0.05,
+        label,
+        answer,
+        confidence,
+        label_probability: if label == answer { confidence } else { 0.05 },
+        suggestion: None,
+    };
+    let suspect = Sample {
+        suggestion: Some(Suggestion {
+            label: 9,
+            probability: 0.93,
+        }),
+        ..sample(44, 4, 9, 0.93)
     };
     Evaluation {
         images: 100,
         accuracy: 0.99,
         loss: 0.04,
         confusion,
-        mistakes: vec![mistake],
+        samples: vec![suspect, sample(11, 1, 1, 0.88), sample(77, 7, 7, 0.99)],
+        suspected: 1,
         reliability,
     }
 }

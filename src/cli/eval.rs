@@ -10,12 +10,15 @@ use super::engine::{Engine, shown_by};
 use super::failure::Failure;
 use super::output::{Output, Progress};
 use crate::math::statistics::{ClassScore, calibration_error, class_scores};
+use crate::notices::label_errors;
 use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{
     DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection,
-    ModelRef, NotDigitsSpec, WriterScore,
+    ModelRef, NotDigitsSpec, Sample, Suggestion, WriterScore,
 };
 use crate::run_config::{Classes, DataSpec, DeviceChoice, EvaluationSplit};
+use crate::system::files::write_whole_with;
+use crate::system::targets::check_file;
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 
@@ -45,6 +48,12 @@ pub struct Arguments {
     /// Only those of its drawings that have one of these labels, such as "AEFH"
     #[arg(long, value_name = "LABELS", requires = "not_digits")]
     not_digits_labels: Option<String>,
+    /// Write the suspected label errors as a CSV table, the most suspicious first, at most 1,000
+    #[arg(long, value_name = "FILE")]
+    suspects: Option<PathBuf>,
+    /// Replace the table of suspects if it exists
+    #[arg(long, requires = "suspects")]
+    force: bool,
     /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -65,6 +74,10 @@ pub struct Figures {
     uncalibrated: bool,
     split: EvaluationSplit,
     digits: Vec<OfDigit>,
+    /// How many labels are suspected to be wrong.
+    suspected: u64,
+    /// The most suspicious of them, at most 1,000, the most suspicious first.
+    suspects: Vec<OfSuspect>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writers: Vec<OfWriter>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +92,17 @@ pub struct OfDigit {
     pub images: u64,
     /// `None` if there are no images of it.
     pub accuracy: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct OfSuspect {
+    /// The position of the image in the split, from 0.
+    index: u64,
+    label: String,
+    label_probability: f32,
+    /// The label that it probably should have.
+    suggestion: String,
+    suggestion_probability: f32,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -110,6 +134,9 @@ pub struct OfLabel {
 /// Evaluates the model and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let model = arguments.models.reference()?;
+    if let Some(table) = &arguments.suspects {
+        check_file(table, arguments.force, &[])?;
+    }
     let engine = Engine::start(DeviceChoice::Cpu, arguments.data_dir)?;
     let not_digits = arguments.not_digits.map(|path| NotDigitsSpec {
         path,
@@ -127,9 +154,17 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let Some(JobResult::Evaluate(report)) = measured else {
         return Err(EngineError::Gone.into());
     };
-    Output::new(arguments.json).json_or(&figures(&report, uncalibrated), || {
+    let mut output = Output::new(arguments.json);
+    output.json_or(&figures(&report, uncalibrated), || {
         text(&report, uncalibrated)
-    })
+    })?;
+    if let Some(path) = &arguments.suspects {
+        write_whole_with(path, |file| {
+            label_errors::table(&report.measured, &report.model.classes, |_| None, file)
+        })?;
+        output.text(&format!("Saved as {}.", visible::path(path)))?;
+    }
+    Ok(())
 }
 
 fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
@@ -151,6 +186,13 @@ fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
         drawings: score.drawings,
         rejected: share(score.rejected, score.drawings),
     };
+    let suspect = |(sample, suggestion): (&Sample, Suggestion)| OfSuspect {
+        index: sample.index,
+        label: classes.name(sample.label).to_owned(),
+        label_probability: sample.label_probability,
+        suggestion: classes.name(suggestion.label).to_owned(),
+        suggestion_probability: suggestion.probability,
+    };
     let told_apart = |found: &DigitDetection| Detection {
         auroc: found.auroc,
         digits_kept: share(found.kept, found.digits),
@@ -166,6 +208,8 @@ fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
         uncalibrated,
         split: report.measured.split,
         digits: class_scores(evaluation).into_iter().map(digit).collect(),
+        suspected: evaluation.suspected,
+        suspects: evaluation.suspects().into_iter().map(suspect).collect(),
         writers: report.writers.iter().map(writer).collect(),
         not_digits: report.detection.as_ref().map(told_apart),
     }
@@ -182,6 +226,10 @@ fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
         &report.measured.evaluation,
         &report.model.classes,
     ));
+    if report.measured.evaluation.suspected > 0 {
+        lines.push(String::new());
+        lines.push(suspects(report));
+    }
     if !report.writers.is_empty() {
         lines.push(String::new());
         lines.extend(writers(&report.writers));
@@ -254,6 +302,19 @@ fn confusion(evaluation: &Evaluation, classes: &Classes) -> Vec<String> {
     std::iter::once(format!("{:>first$}{predictions}  accuracy", "true\\pred"))
         .chain(rows)
         .collect()
+}
+
+fn suspects(report: &EvaluationReport) -> String {
+    let many = count(
+        report.measured.evaluation.suspected,
+        "suspected label error",
+    );
+    let learned = if label_errors::learned(&report.model, &report.measured) {
+        format!(" {}", label_errors::LEARNED)
+    } else {
+        String::new()
+    };
+    format!("{many} (confident learning); --suspects FILE writes their list.{learned}")
 }
 
 fn writers(scores: &[WriterScore]) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::model_card::limits;
 use super::untrusted::Untrusted;
 use crate::ink::SIDE;
 use crate::math::statistics::{class_scores, reliability_sentence};
-use crate::records::{EpochRecord, Evaluation, Mistake};
+use crate::records::{EpochRecord, Evaluation, Sample};
 use crate::run_config::Classes;
 use crate::text::format::percent;
 
@@ -129,8 +129,7 @@ const SHOWN: usize = 20;
 /// The most confident errors as embedded images; empty if there are none.
 fn mistakes(test: &Evaluation, classes: &Classes) -> String {
     let figures: String = test
-        .mistakes
-        .iter()
+        .mistakes()
         .take(SHOWN)
         .map(|mistake| figure(mistake, classes))
         .collect();
@@ -143,7 +142,7 @@ fn mistakes(test: &Evaluation, classes: &Classes) -> String {
     )
 }
 
-fn figure(mistake: &Mistake, classes: &Classes) -> String {
+fn figure(mistake: &Sample, classes: &Classes) -> String {
     let [label, answer] =
         [mistake.label, mistake.answer].map(|class| Untrusted::from(classes.name(class)).html());
     // Inverted: dark ink on light paper.

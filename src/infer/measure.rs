@@ -2,12 +2,14 @@
 
 use super::calibration::fit_temperature;
 use super::outputs::{Outputs, Scores};
+use super::samples::{is_correct, probability, samples};
 use crate::data::Split;
-use crate::ink::{Image, PIXELS};
+use crate::ink::PIXELS;
+use crate::math::label_errors::label_suspects;
 use crate::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{Calibration, Evaluation, Mistake, ReliabilityBin};
+use crate::records::{Calibration, Evaluation, ReliabilityBin};
 
 /// Images classified at a time on the CPU.
 const CPU_BATCH: usize = 128;
@@ -15,12 +17,11 @@ const CPU_BATCH: usize = 128;
 pub const GPU_BATCH: usize = 1024;
 /// The share of real digits that count as digits; the others are taken for something else.
 const IN_DISTRIBUTION_QUANTILE: f64 = 0.95;
-const MAX_MISTAKES: usize = 1_000;
 
 /// How well a network does on a split.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// Accuracy, loss, confusion matrix and mistakes.
+    /// Accuracy, loss, confusion matrix and images to look at.
     pub evaluation: Evaluation,
     /// The class that each image was taken for, in the same order.
     pub answers: Vec<u8>,
@@ -32,60 +33,39 @@ impl Measurement {
     /// temperature.
     pub(super) fn of(outputs: Outputs, temperature: f32, split: &Split) -> Self {
         let mut evaluation = Evaluation::default();
-        let (mut answers, mut wrong) = (Vec::new(), Vec::new());
-        for (index, (scores, &label)) in outputs.scores(temperature).zip(&split.labels).enumerate()
-        {
-            let Scores {
-                probabilities,
-                digit,
-                ..
-            } = scores;
-            let [confidence, label_probability] = [digit, usize::from(label)]
-                .map(|class| probabilities.get(class).copied().unwrap_or_default());
-            let classes = probabilities.len();
+        let scores: Vec<Scores> = outputs.scores(temperature).collect();
+        for (scores, &label) in scores.iter().zip(&split.labels) {
+            let [confidence, label_probability] =
+                [scores.digit, label.into()].map(|class| probability(scores, class));
+            let classes = scores.probabilities.len();
             evaluation
                 .confusion
                 .resize_with(classes, || vec![0; classes]);
             if let Some(row) = evaluation.confusion.get_mut(usize::from(label))
-                && let Some(count) = row.get_mut(digit)
+                && let Some(count) = row.get_mut(scores.digit)
             {
                 *count += 1;
             }
             // A probability that rounds to 0 has a large loss, not an infinite one.
             evaluation.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());
-            let correct = digit == usize::from(label);
+            let correct = is_correct(scores, label);
             let bin = ReliabilityBin::index_of(confidence);
             if let Some(bin) = evaluation.reliability.get_mut(bin) {
                 bin.add(confidence, correct);
             }
-            if !correct {
-                wrong.push((index, label, digit as u8, confidence, label_probability));
-            }
-            answers.push(digit as u8);
+            evaluation.images += 1;
+            evaluation.accuracy += f64::from(u8::from(correct));
         }
-        let share = |sum: f64| sum / answers.len().max(1) as f64;
-        evaluation.images = answers.len() as u64;
-        evaluation.accuracy = share((answers.len() - wrong.len()) as f64);
+        let share = |sum: f64| sum / evaluation.images.max(1) as f64;
+        evaluation.accuracy = share(evaluation.accuracy);
         evaluation.loss = share(evaluation.loss);
-        wrong.sort_by(|(.., a, _), (.., b, _)| b.total_cmp(a));
-        let mistake = |(index, label, answer, confidence, label_probability)| {
-            Some(Mistake {
-                index: index as u64,
-                image: Image::try_from(split.image(index)).ok()?,
-                label,
-                answer,
-                confidence,
-                label_probability,
-            })
-        };
-        evaluation.mistakes = wrong
-            .into_iter()
-            .filter_map(mistake)
-            .take(MAX_MISTAKES)
-            .collect();
+        let rows = scores.iter().map(|scores| &scores.probabilities[..]);
+        let suspects = label_suspects(rows.zip(split.labels.iter().copied()));
+        evaluation.suspected = suspects.len() as u64;
+        evaluation.samples = samples(split, &scores, &suspects);
         Self {
             evaluation,
-            answers,
+            answers: scores.iter().map(|scores| scores.digit as u8).collect(),
             outputs,
         }
     }

@@ -15,6 +15,7 @@ mod measure;
 pub mod model_comparison;
 mod number;
 mod outputs;
+mod samples;
 mod starter_check;
 
 pub use calibration::{fit_shared_temperature, fit_temperature};

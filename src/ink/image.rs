@@ -2,6 +2,8 @@
 //! components of what stands out in them, and MNIST's frame, a 20x20 box in a 28x28 image, centered
 //! by mass. Strokes and photographs both end there.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::segment::Bounds;
@@ -14,7 +16,7 @@ pub const PIXELS: usize = SIDE * SIDE;
 
 /// A 28x28 gray image in rows from the top left; 0 is paper, 255 is full ink (MNIST's polarity).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
+#[serde(into = "String", try_from = "String")]
 pub struct Image([u8; PIXELS]);
 
 impl Image {
@@ -54,9 +56,33 @@ impl Image {
     }
 }
 
-impl From<Image> for Vec<u8> {
+/// As it is saved: its pixels in base64. Most have no ink, so a 0 is followed by how many there are.
+impl From<Image> for String {
     fn from(image: Image) -> Self {
-        image.0.to_vec()
+        let mut bytes = Vec::new();
+        for run in image.0.chunk_by(|one, next| *one == 0 && *next == 0) {
+            match run {
+                [0, ..] => bytes.extend(run.chunks(255).flat_map(|zeros| [0, zeros.len() as u8])),
+                ink => bytes.extend(ink),
+            }
+        }
+        STANDARD.encode(bytes)
+    }
+}
+
+impl TryFrom<String> for Image {
+    type Error = PixelCountError;
+    fn try_from(text: String) -> Result<Self, PixelCountError> {
+        let mut bytes = STANDARD.decode(text).unwrap_or_default().into_iter();
+        let mut pixels = Vec::with_capacity(PIXELS);
+        while let Some(pixel) = bytes.next() {
+            let count = match pixel {
+                0 => bytes.next().unwrap_or_default(),
+                _ => 1,
+            };
+            pixels.resize(pixels.len() + usize::from(count), pixel);
+        }
+        Self::try_from(&pixels[..])
     }
 }
 
@@ -64,15 +90,6 @@ impl From<Image> for Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an image has {PIXELS} pixels, not {0}")]
 pub struct PixelCountError(pub usize);
-
-impl TryFrom<Vec<u8>> for Image {
-    type Error = PixelCountError;
-    fn try_from(pixels: Vec<u8>) -> Result<Self, PixelCountError> {
-        <[u8; PIXELS]>::try_from(pixels)
-            .map(Self)
-            .map_err(|pixels| PixelCountError(pixels.len()))
-    }
-}
 
 impl TryFrom<&[u8]> for Image {
     type Error = PixelCountError;

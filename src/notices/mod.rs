@@ -1,6 +1,7 @@
 //! What happens by itself or by request, in sentences that window and command line share: what a
 //! run does, what was found, what was written.
 
+pub mod label_errors;
 pub mod verdict;
 
 use crate::infer::STARTER_ACCURACIES;

@@ -43,8 +43,8 @@ pub use learning::{
     WeightImages,
 };
 pub use model::{
-    Annotation, DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef,
-    Normalization, Prediction,
+    Annotation, DigitPrediction, DrawingAnswer, Evaluation, ModelInfo, ModelRef, Normalization,
+    Prediction, Sample, Suggestion,
 };
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use recognition::{Attribution, Change, Counterfactual, Details, Recognition};

@@ -78,8 +78,11 @@ pub struct Evaluation {
     pub loss: f64,
     /// `confusion[truth][answer]`, in images.
     pub confusion: Vec<Vec<u32>>,
-    /// The most confident wrong answers, worst first, at most 1,000.
-    pub mistakes: Vec<Mistake>,
+    /// Images to look at: the errors, the most confident first, and a few that were classified
+    /// correctly of each class and each confidence, the least confident first.
+    pub samples: Vec<Sample>,
+    /// Labels that are suspected to be wrong. The most suspicious are among the samples.
+    pub suspected: u64,
     /// How often answers of each confidence are right.
     pub reliability: [ReliabilityBin; RELIABILITY_BINS],
 }
@@ -93,23 +96,63 @@ impl Evaluation {
             .copied()
             .unwrap_or_default()
     }
+
+    /// The misclassified images, the most confident errors first.
+    pub fn mistakes(&self) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(|sample| !sample.is_correct())
+    }
+
+    /// The images whose labels are suspected to be wrong, the most suspicious first.
+    pub fn suspects(&self) -> Vec<(&Sample, Suggestion)> {
+        let samples = self.samples.iter();
+        let mut suspects: Vec<_> = samples
+            .filter_map(|sample| Some((sample, sample.suggestion?)))
+            .collect();
+        suspects.sort_by(|(a, _), (b, _)| a.margin().total_cmp(&b.margin()));
+        suspects
+    }
 }
 
-/// A misclassified image.
+/// An image of an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mistake {
+pub struct Sample {
     /// Position in the split.
     pub index: u64,
     /// What the model saw.
     pub image: Image,
-    /// The correct digit.
+    /// Its label.
     pub label: u8,
     /// The model's answer.
     pub answer: u8,
     /// The probability it gave its answer.
     pub confidence: f32,
-    /// The probability it gave the correct digit.
+    /// The probability it gave the label.
     pub label_probability: f32,
+    /// What the label should be, if it is suspected to be wrong.
+    pub suggestion: Option<Suggestion>,
+}
+
+impl Sample {
+    /// Whether the model's answer is the label.
+    pub const fn is_correct(&self) -> bool {
+        self.answer == self.label
+    }
+
+    /// How much more probable the label is than the suggestion, or than the answer if nothing else
+    /// is suggested.
+    pub fn margin(&self) -> f32 {
+        let other = self.suggestion.map(|suggestion| suggestion.probability);
+        self.label_probability - other.unwrap_or(self.confidence)
+    }
+}
+
+/// Another label for an image.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// The class.
+    pub label: u8,
+    /// The probability that the model gave it.
+    pub probability: f32,
 }
 
 /// What a model makes of a drawing.

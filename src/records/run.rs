@@ -318,7 +318,7 @@ pub fn posterior_sample_name(number: u32) -> String {
 }
 
 impl RunSummary {
-    /// The same without the misclassified images, which take most of the space, and without its
+    /// The same without the images of its evaluation, which take most of the space, and without its
     /// paths.
     #[must_use]
     pub fn without_images(&self) -> Self {
@@ -328,7 +328,7 @@ impl RunSummary {
             ..self.clone()
         };
         if let Some(test) = &mut summary.test {
-            test.evaluation.mistakes.clear();
+            test.evaluation.samples.clear();
         }
         summary
     }

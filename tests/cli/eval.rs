@@ -318,3 +318,53 @@ fn the_samples_that_a_run_drew_are_measured_together() {
     );
     prints(&words, ", weights ");
 }
+
+#[test]
+fn suspected_label_errors_are_counted_listed_and_saved() {
+    let home = home_with_set(300, 50);
+    let data = home.path().join("set");
+    succeed(
+        &home,
+        "train --data set --network mlp --epochs 6 --out first",
+    );
+    let labels = data.join("t10k-labels-idx1-ubyte");
+    let mut bytes = fs::read(&labels).unwrap();
+    // After the header: 0, 1, 2, …, so that the first image is a 0.
+    let right = std::mem::replace(&mut bytes[8], 7);
+    assert_eq!(right, 0);
+    fs::write(&labels, bytes).unwrap();
+    let measured = "eval --model first --data set --json --suspects list.csv";
+    let found = last_object(&succeed(&home, measured));
+    assert_eq!(
+        (&found["suspected"], &found["suspects"][0]["index"]),
+        (&1.into(), &0.into()),
+        "{found}"
+    );
+    assert_eq!(
+        (
+            &found["suspects"][0]["label"],
+            &found["suspects"][0]["suggestion"]
+        ),
+        (&"7".into(), &"0".into())
+    );
+    let table = fs::read_to_string(home.path().join("list.csv")).unwrap();
+    let lines: Vec<_> = table.lines().collect();
+    assert!(
+        lines.len() == 2 && lines[1].starts_with("0,test,7,0,"),
+        "{table}"
+    );
+    fails(&home, measured, 1, "list.csv");
+    let again = "eval --model first --data set --suspects list.csv --force";
+    let text = stdout(&succeed(&home, again));
+    assert!(
+        text.contains("1 suspected label error") && text.contains("list.csv"),
+        "{text}"
+    );
+    let labels = data.join("train-labels-idx1-ubyte");
+    let mut bytes = fs::read(&labels).unwrap();
+    // Some of these are validation images.
+    bytes[8..14].fill(7);
+    fs::write(&labels, bytes).unwrap();
+    let training = succeed(&home, "eval --model first --data set --split train");
+    prints(&training, "held-out");
+}

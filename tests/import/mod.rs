@@ -494,7 +494,7 @@ fn what_inkling_exported_comes_back_with_its_history() {
     assert_eq!(summary.imported.as_deref(), Some("mine.safetensors"));
     let [test, before] = [summary, exported.run.unwrap()].map(|run| run.test.unwrap().evaluation);
     assert_eq!(
-        (test.accuracy, test.confusion, test.mistakes.len()),
+        (test.accuracy, test.confusion, test.samples.len()),
         (before.accuracy, before.confusion, 0)
     );
     assert_eq!(

@@ -221,7 +221,11 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
         (plain.accuracy, plain.confusion),
         (cold.accuracy, cold.confusion)
     );
-    assert!(plain.loss != cold.loss && plain.mistakes[0].confidence < cold.mistakes[0].confidence);
+    assert!(
+        plain.loss != cold.loss
+            && plain.mistakes().next().unwrap().confidence
+                < cold.mistakes().next().unwrap().confidence
+    );
     assert_eq!(
         at(0.5)
             .uncalibrated()

@@ -14,7 +14,9 @@ use inkling::ink::{Image, Ink, Steps};
 use inkling::nn::{Mode, Net};
 use inkling::problem::Problem;
 use inkling::progress::{Cancelled, Unwatched};
-use inkling::records::{Calibration, ModelInfo, ModelRef};
+use inkling::records::{
+    Calibration, ModelInfo, ModelRef, RELIABILITY_BINS, ReliabilityBin, Sample,
+};
 use inkling::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 use crate::support::opened;
@@ -196,18 +198,45 @@ fn an_evaluation_adds_up() {
         .sum();
     assert!((evaluation.accuracy - f64::from(right) / 300.0).abs() < 1e-12);
     let wrong = evaluation.images - u64::from(right);
-    assert_eq!(evaluation.mistakes.len() as u64, wrong, "all of them");
+    let mistakes: Vec<_> = evaluation.mistakes().collect();
+    assert_eq!(mistakes.len() as u64, wrong, "all of them");
     assert!(
-        evaluation
-            .mistakes
+        mistakes
             .windows(2)
             .all(|pair| pair[0].confidence >= pair[1].confidence)
     );
-    for mistake in &evaluation.mistakes {
-        assert_eq!(mistake.image.pixels(), split.image(mistake.index as usize));
-        assert_eq!(mistake.label, split.labels[mistake.index as usize]);
-        assert!(mistake.answer != mistake.label && mistake.confidence >= mistake.label_probability);
+    for sample in &evaluation.samples {
+        assert_eq!(sample.image.pixels(), split.image(sample.index as usize));
+        assert_eq!(sample.label, split.labels[sample.index as usize]);
+        assert!(sample.confidence >= sample.label_probability);
     }
+    let correct: Vec<_> = evaluation
+        .samples
+        .iter()
+        .filter(|sample| sample.is_correct())
+        .collect();
+    assert!(
+        correct
+            .windows(2)
+            .all(|pair| pair[0].confidence <= pair[1].confidence)
+    );
+    for class in 0..10 {
+        let kept = correct
+            .iter()
+            .filter(|sample| sample.label == class)
+            .count() as u32;
+        let class = usize::from(class);
+        assert!(
+            kept >= evaluation.count(class, class).min(12),
+            "{kept} of {class}"
+        );
+    }
+    for (bin, of_bin) in evaluation.reliability.iter().enumerate() {
+        let in_bin = |sample: &&Sample| ReliabilityBin::index_of(sample.confidence) == bin;
+        let kept = evaluation.samples.iter().filter(in_bin).count() as u32;
+        assert!(kept >= of_bin.images.min(12), "{kept} in bin {bin}");
+    }
+    assert!(correct.len() <= 10 * 12 + RELIABILITY_BINS * 12);
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! The model that comes with Inkling.
 
+use std::collections::BTreeSet;
+
 use inkling::data::{builtin, load};
 use inkling::infer::{STARTER_ACCURACIES, StarterCheck};
 use inkling::ink::{PIXELS, SIDE};
+use inkling::math::random::Random;
 use inkling::progress::Unwatched;
 use inkling::records::Accuracy;
 use inkling::run_config::DataSpec;
@@ -54,6 +57,38 @@ fn it_reads_digits_of_real_people() {
         "{known} is stated, and {} measured",
         measured.accuracy
     );
+}
+
+/// Two images with different labels exchange theirs until this many labels are wrong. Returns which.
+fn swapped(labels: &mut [u8], count: usize) -> BTreeSet<u64> {
+    let mut random = Random::new(1);
+    let mut wrong = BTreeSet::new();
+    while wrong.len() < count {
+        let pair = [0; 2].map(|_| random.below(labels.len()));
+        let is_new = pair.iter().all(|&index| !wrong.contains(&(index as u64)));
+        if is_new && labels[pair[0]] != labels[pair[1]] {
+            labels.swap(pair[0], pair[1]);
+            wrong.extend(pair.map(|index| index as u64));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn of_100_swapped_labels_90_are_among_the_first_120_suspects() {
+    let Some(folder) = crate::support::mnist_folder() else {
+        return;
+    };
+    let set = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
+    let mut test = set.test;
+    let wrong = swapped(&mut test.labels, 100);
+    let measured = starter().measure(&test, &mut Unwatched).unwrap().evaluation;
+    let suspects = measured.suspects();
+    assert_eq!(suspects.len() as u64, measured.suspected);
+    let first = suspects.iter().take(120);
+    let found = first.filter(|(sample, _)| wrong.contains(&sample.index));
+    let found = found.count();
+    assert!(found >= 90, "{found} of {} suspects", suspects.len());
 }
 
 #[test]

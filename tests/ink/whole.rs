@@ -74,3 +74,27 @@ fn pixels_are_averaged_and_small_images_are_enlarged() {
         14 * 14 * 255
     );
 }
+
+#[test]
+fn an_image_is_saved_in_few_bytes_and_read_as_it_was() {
+    let square = |x: usize, y: usize| (8..20).contains(&x) && (8..20).contains(&y);
+    let drawn = |index: usize| {
+        let inside = square(index % SIDE, index / SIDE);
+        u8::from(inside) * (index % 256) as u8
+    };
+    for (pixels, limit) in [
+        (std::array::from_fn(drawn), 300),
+        ([0; SIDE * SIDE], 20),
+        ([255; SIDE * SIDE], 1100),
+        (std::array::from_fn(|index| index as u8), 1100),
+    ] {
+        let image = Image::new(pixels);
+        let json = serde_json::to_string(&image).unwrap();
+        assert!(json.len() < limit, "{} bytes", json.len());
+        assert_eq!(serde_json::from_str::<Image>(&json).unwrap(), image);
+    }
+    for damaged in [r#""""#, r#""AA==""#, r#""AP8=""#, r#""%""#, "[0,0]", "null"] {
+        let error = serde_json::from_str::<Image>(damaged);
+        assert!(error.is_err(), "{damaged}");
+    }
+}

@@ -1,4 +1,5 @@
 //! Statistics of a measurement.
 
 mod comparison;
+mod label_errors;
 mod statistics;

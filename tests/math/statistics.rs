@@ -17,7 +17,8 @@ fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
         accuracy: 0.0,
         loss: 0.0,
         confusion,
-        mistakes: Vec::new(),
+        samples: Vec::new(),
+        suspected: 0,
         reliability: Default::default(),
     }
 }

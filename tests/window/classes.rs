@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::ink::Image;
 use inkling::protocol::Event;
 use inkling::records::{
-    Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, Mistake, ModelInfo, Prediction,
+    Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, ModelInfo, Prediction, Sample,
     SplitEvaluation,
 };
 use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet};
@@ -130,13 +130,14 @@ fn measured(classes: usize) -> Evaluation {
         .for_each(|(class, row)| row[class] = 3);
     (confusion[0][0], confusion[0][classes - 1]) = (2, 1);
     let answer = classes as u8 - 1;
-    let mistake = Mistake {
+    let sample = Sample {
         index: 0,
         image: Image::BLANK,
         label: 0,
         answer,
         confidence: 0.6,
         label_probability: 0.2,
+        suggestion: None,
     };
     let images = 3 * classes as u64;
     let accuracy = (images - 1) as f64 / images as f64;
@@ -145,7 +146,8 @@ fn measured(classes: usize) -> Evaluation {
         accuracy,
         loss: 0.1,
         confusion,
-        mistakes: vec![mistake],
+        samples: vec![sample],
+        suspected: 0,
         reliability: Default::default(),
     }
 }

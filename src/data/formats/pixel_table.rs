@@ -278,7 +278,7 @@ impl PixelRows {
         self.layout
             .take(&path, line, record, &mut self.numbers, &mut self.image)?;
         let image = self.image.clone().bytes(self.framing, &mut Unwatched);
-        let image = Image::try_from(image?).map_err(damaged(&path))?;
+        let image = Image::try_from(&image?[..]).map_err(damaged(&path))?;
         Ok(Some((line, image)))
     }
 }

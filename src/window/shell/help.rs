@@ -61,8 +61,9 @@ impl Topic {
             }
             Self::Results => {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
-                 column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95% confidence \
-                 interval shows how precisely the accuracy is known from a test set of this size. A model's newest evaluation is saved with it. The reliability diagram shows whether confidence matches accuracy."
+                 column a predicted one: cells off the diagonal are errors. Select a cell, a bar or a bin of the reliability diagram to see its images. The 95% confidence \
+                 interval shows how precisely the accuracy is known from a test set of this size. A model's newest evaluation is saved with it. The reliability diagram shows whether confidence matches accuracy. \
+                 Suspected label errors are images that the model clearly takes for another class than they are labeled as: a wrong label, or an error of the model."
             }
             Self::MyDigits => {
                 "The drawings you have kept in Draw, by digit; a cross marks those that the model in use misclassifies or rejects. Select one to change its digit, to \

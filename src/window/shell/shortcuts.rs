@@ -183,6 +183,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         named("Arrow keys, Space", by_keys),
     ];
     let rename = "Rename the selected model, or write its note and tags";
+    let label = "The suspected label is right, or wrong (image open)";
     let crosshair = "Move the crosshair (plot focused)";
     vec![
         ("Everywhere", everywhere),
@@ -190,6 +191,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         ("Plots", vec![named("Arrow keys", crosshair)]),
         ("Drawing", drawing),
         ("Inside", vec![named("Escape", "Back to what is around it")]),
+        ("Results", vec![named("Y, N", label)]),
         ("Models", vec![known(&RENAME, rename)]),
     ]
 }

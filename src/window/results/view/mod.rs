@@ -1,14 +1,20 @@
-//! The Results screen: a model's accuracy, confusion matrix and misclassified images on a test set.
+//! The Results screen: a model's accuracy, confusion matrix and images on a test set.
 
-mod accuracy;
+mod bars;
 pub mod confusion;
-mod mistakes;
+mod filter;
+mod gallery;
+mod opened;
+mod reliability;
 
-use eframe::egui::{Align, Layout, ProgressBar, ScrollArea, Ui, vec2};
+use std::collections::BTreeMap;
 
-use self::confusion::Cell;
-use self::mistakes::Gallery;
+use eframe::egui::{ProgressBar, ScrollArea, Ui, vec2};
+
+use self::filter::Filter;
+use self::gallery::{Gallery, Texts};
 use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
+use crate::notices::label_errors;
 use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
@@ -18,12 +24,14 @@ use crate::window::{Action, Activity, App, ModelsAction, Pushes as _, ResultsVie
 
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
-    /// The selected cell, which filters the misclassified images.
-    cell: Option<Cell>,
+    /// Which images are shown; all misclassified ones if nothing is selected.
+    filter: Option<Filter>,
     gallery: Gallery,
     classes: Classes,
-    /// The misclassified image that is shown large.
+    /// The image that is shown large, by its place among the samples.
     opened: Option<usize>,
+    /// The right labels of suspects, by their position in the split, as the person sees it.
+    answers: BTreeMap<u64, u8>,
     model: Option<ModelRef>,
     data: Option<DataSpec>,
 }
@@ -35,6 +43,8 @@ const THREE_COLUMNS: f32 = 1500.0;
 /// The height of the texts above and below the matrix, and the limits of its side, in points.
 const MATRIX_TEXTS: f32 = 58.0;
 const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
+/// The room for the title of the reliability diagram below the matrix, in points.
+const DIAGRAM_TITLE: f32 = 36.0;
 /// The width of the bars by digit beside the images, and the height they take, in points.
 const BARS: [f32; 2] = [360.0, 300.0];
 
@@ -49,8 +59,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     };
     view.classes = results.model.classes.clone();
     let evaluation = &results.measured.evaluation;
-    if view.gallery.sync(&evaluation.mistakes) {
-        (view.cell, view.opened) = (None, None);
+    if view.gallery.sync(&evaluation.samples) {
+        (view.filter, view.opened) = (None, None);
+        view.answers.clear();
     }
     let visible = ui.available_height();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -60,77 +71,85 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         if width < TWO_COLUMNS {
             matrix(ui, evaluation, view, width.min(480.0));
             ui.add_space(style::GAP);
-            misclassified(ui, evaluation, view);
+            // The images come right after what they were selected in.
+            let below = matches!(view.filter, Some(Filter::Class(_) | Filter::Bin(_)));
+            if !below {
+                images(ui, results, view, actions);
+                ui.add_space(style::GAP);
+            }
+            per_class(ui, evaluation, view, BARS[1]);
             ui.add_space(style::GAP);
-            per_class(ui, evaluation, &view.classes, BARS[1]);
-            ui.add_space(style::GAP);
-            accuracy::reliability(ui, evaluation);
+            reliability(ui, evaluation, view);
+            if below {
+                ui.add_space(style::GAP);
+                images(ui, results, view, actions);
+            }
         } else {
             // What is above scrolls with the rest.
             let above = ui.cursor().top() - ui.min_rect().top();
-            columns(ui, evaluation, view, visible - above);
+            columns(ui, results, view, visible - above, actions);
         }
     });
-    mistakes::opened(
-        ui,
-        &mut view.gallery,
-        &view.classes,
-        view.cell,
-        &mut view.opened,
-    );
+    opened::show(ui, view, results.measured.split);
 }
 
-/// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what
-/// the person is looking for.
-fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, height: f32) {
+/// The matrix and the reliability diagram, and beside them the bars by digit and the images. Both
+/// columns scroll by themselves, so that what is selected stays in sight with its images.
+fn columns(
+    ui: &mut Ui,
+    results: &ResultsView,
+    view: &mut ResultsScreen,
+    height: f32,
+    actions: &mut Vec<Action>,
+) {
+    let evaluation = &results.measured.evaluation;
     let wide = ui.available_width() >= THREE_COLUMNS;
-    let side = (height - MATRIX_TEXTS)
+    // In two columns, the title of the diagram below the matrix is seen.
+    let below = if wide { 0.0 } else { DIAGRAM_TITLE };
+    let side = (height - MATRIX_TEXTS - below)
         .min(ui.available_width() * 0.5)
         .clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end())
         .floor();
     let height = height.max(side + MATRIX_TEXTS);
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
-        let column = Layout::top_down(Align::Min);
-        ui.allocate_ui_with_layout(vec2(side, height), column, |ui| {
-            matrix(ui, evaluation, view, side);
-        });
-        if wide {
-            ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {
-                per_class(
-                    ui,
-                    evaluation,
-                    &view.classes,
-                    (height - accuracy::TOTAL_HEIGHT).clamp(BARS[1], 440.0),
-                );
-                ui.add_space(style::GAP);
-                accuracy::reliability(ui, evaluation);
-            });
-        }
-        ui.allocate_ui_with_layout(vec2(ui.available_width(), height), column, |ui| {
+    let column = |ui: &mut Ui, name: &str, width: f32, fill: &mut dyn FnMut(&mut Ui)| {
+        style::column(ui, vec2(width, height), |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             ScrollArea::vertical()
-                .id_salt("misclassified")
+                .id_salt(name)
                 .auto_shrink(false)
                 .max_height(height)
-                .show(ui, |ui| {
-                    let chosen = view.cell.is_some();
-                    if chosen || wide {
-                        misclassified(ui, evaluation, view);
-                        ui.add_space(style::GAP);
-                    }
-                    if !wide {
-                        per_class(ui, evaluation, &view.classes, BARS[1]);
-                    }
-                    if !chosen && !wide {
-                        ui.add_space(style::GAP);
-                        misclassified(ui, evaluation, view);
-                    }
-                    if !wide {
-                        ui.add_space(style::GAP);
-                        accuracy::reliability(ui, evaluation);
-                    }
-                });
+                .show(ui, fill);
+        });
+    };
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
+        column(ui, "matrix", side, &mut |ui| {
+            matrix(ui, evaluation, view, side);
+            if !wide {
+                ui.add_space(style::GAP);
+                reliability(ui, evaluation, view);
+            }
+        });
+        if wide {
+            column(ui, "charts", BARS[0], &mut |ui| {
+                let bars = (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0);
+                per_class(ui, evaluation, view, bars);
+                ui.add_space(style::GAP);
+                reliability(ui, evaluation, view);
+            });
+        }
+        column(ui, "images", ui.available_width(), &mut |ui| {
+            // Below the bars, unless images were asked for elsewhere.
+            let below = matches!(view.filter, None | Some(Filter::Class(_)));
+            if !wide && below {
+                per_class(ui, evaluation, view, BARS[1]);
+                ui.add_space(style::GAP);
+            }
+            images(ui, results, view, actions);
+            if !wide && !below {
+                ui.add_space(style::GAP);
+                per_class(ui, evaluation, view, BARS[1]);
+            }
         });
     });
 }
@@ -174,7 +193,10 @@ fn subject(app: &App, results: &ResultsView) -> String {
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
     style::semibold(ui, "Confusion matrix");
     let classes = &view.classes;
-    let text = match confusion::show(ui, evaluation, classes, &mut view.cell, side) {
+    let cell = filter::choose(&mut view.filter, Filter::cell, Filter::Cell, |cell| {
+        confusion::show(ui, evaluation, classes, cell, side)
+    });
+    let text = match cell {
         Some((truth, answer)) => {
             let count = evaluation.count(truth, answer);
             format!("{}.", cell_sentence(classes, truth, answer, count))
@@ -187,35 +209,82 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
     ui.weak(text);
 }
 
-fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
+fn per_class(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, height: f32) {
+    let classes = &view.classes;
     style::semibold(ui, format!("Accuracy by {}", classes.noun()));
-    accuracy::per_digit(ui, evaluation, classes, height);
+    filter::choose(&mut view.filter, Filter::class, Filter::Class, |class| {
+        bars::show(ui, evaluation, classes, class, height);
+    });
 }
 
-fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
+fn reliability(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
+    filter::choose(&mut view.filter, Filter::bin, Filter::Bin, |bin| {
+        reliability::show(ui, evaluation, bin);
+    });
+}
+
+/// The images that were asked for: what they are in a line, and the images themselves.
+fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
+    let evaluation = &results.measured.evaluation;
+    let shown = filter::images(view.filter, &evaluation.samples);
+    let (title, what) = filter::caption(view.filter, shown.len(), evaluation, &view.classes);
     ui.horizontal_wrapped(|ui| {
-        style::semibold(ui, "Misclassified images");
-        let Some((truth, answer)) = view.cell else {
-            let (kept, all) = (evaluation.mistakes.len() as u64, error_count(evaluation));
-            let [few, many] = [kept, all].map(grouped);
-            if kept < all {
-                ui.weak(format!("the {few} most confident of {many}"));
-            } else if all > 0 {
-                ui.weak(format!("{many}, the most confident first"));
+        style::semibold(ui, title);
+        ui.weak(what);
+    });
+    ui.horizontal_wrapped(|ui| {
+        if view.filter.is_some() {
+            let all = ui.add(style::small_button("Show all"));
+            if all.on_hover_text("Show all misclassified images").clicked() {
+                view.filter = None;
             }
-            return;
-        };
-        let [answer, truth] = [answer, truth].map(|class| view.classes.name(class));
-        ui.weak(format!("only {answer} instead of {truth}"));
-        if ui.button("Show all").clicked() {
-            view.cell = None;
+        }
+        if view.filter == Some(Filter::Suspects) {
+            let export = ui.add(style::small_button("Export list…"));
+            let about = "Save the suspects and your answers as a CSV table";
+            if export.on_hover_text(about).clicked() {
+                actions.extend(save_suspects(results, &view.answers));
+            }
+        } else if evaluation.suspected > 0 {
+            let suspects = grouped(evaluation.suspected);
+            let suspects = style::small_button(format!("Suspected label errors ({suspects})"));
+            let about = "Images whose labels are probably wrong, by confident learning";
+            if ui.add(suspects).on_hover_text(about).clicked() {
+                view.filter = Some(Filter::Suspects);
+            }
         }
     });
-    let count = |(truth, answer)| evaluation.count(truth, answer);
-    let count = view.cell.map_or(0, count);
-    if let Some(index) = view.gallery.show(ui, &view.classes, view.cell, count) {
-        view.opened = Some(index);
+    if view.filter == Some(Filter::Suspects)
+        && label_errors::learned(&results.model, &results.measured)
+    {
+        style::caution(ui, label_errors::LEARNED);
     }
+    if shown.is_empty() {
+        let nothing = filter::nothing(view.filter, evaluation, &view.classes);
+        style::weak(ui, nothing);
+        return;
+    }
+    let (classes, answers) = (&view.classes, &view.answers);
+    let suspects = view.filter == Some(Filter::Suspects);
+    let clicked = view.gallery.show(ui, &shown, |sample| {
+        if suspects {
+            Texts::of_suspect(sample, classes, answers.get(&sample.index).copied())
+        } else {
+            Texts::of_answer(sample, classes)
+        }
+    });
+    view.opened = clicked.or(view.opened);
+}
+
+fn save_suspects(results: &ResultsView, answers: &BTreeMap<u64, u8>) -> Option<Action> {
+    let answer = |index| answers.get(&index).copied();
+    let (classes, mut bytes) = (&results.model.classes, Vec::new());
+    label_errors::table(&results.measured, classes, answer, &mut bytes).ok()?;
+    Some(Action::SaveFile {
+        title: "Save the suspected label errors",
+        name: "label-errors.csv".to_owned(),
+        bytes,
+    })
 }
 
 /// The model and the test set to evaluate it on, in lists.
