@@ -218,8 +218,8 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
             .evaluation
     });
     assert_eq!(
-        (plain.accuracy, plain.confusion),
-        (cold.accuracy, cold.confusion)
+        (plain.accuracy, &plain.confusion),
+        (cold.accuracy, &cold.confusion)
     );
     assert!(
         plain.loss != cold.loss

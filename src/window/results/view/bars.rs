@@ -1,6 +1,8 @@
 //! Accuracy by class as bars with numbers. A bar can be selected by pointer or keys.
 
-use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{
+    Align2, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
+};
 
 use crate::math::statistics::{ClassScore, class_scores};
 use crate::records::Evaluation;
@@ -68,7 +70,14 @@ pub fn show(
         let rect = place.shrink2(vec2(0.0, ui.spacing().item_spacing.y / 2.0));
         if selected || response.hovered() {
             let width = if selected { 2.0 } else { 1.0 };
-            style::outline_outside(ui.painter(), rect, width, palette.accent);
+            let stroke = Stroke::new(width, palette.accent);
+            let painter = ui.painter();
+            painter.rect_stroke(
+                rect.expand(2.0),
+                style::RADIUS_SMALL,
+                stroke,
+                StrokeKind::Inside,
+            );
         }
         let text = accuracy_text(score.accuracy());
         let wrong = score.images - score.correct;

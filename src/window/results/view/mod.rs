@@ -20,7 +20,7 @@ use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons::Icon;
-use crate::window::{Action, Activity, App, ModelsAction, Pushes as _, ResultsView, style};
+use crate::window::{Action, Activity, App, DIGITS, ModelsAction, Pushes as _, ResultsView, style};
 
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
@@ -30,6 +30,8 @@ pub struct ResultsScreen {
     classes: Classes,
     /// The image that is shown large, by its place among the samples.
     opened: Option<usize>,
+    /// The filter that the images were scrolled up for.
+    scrolled_for: Option<Filter>,
     /// The right labels of suspects, by their position in the split, as the person sees it.
     answers: BTreeMap<u64, u8>,
     model: Option<ModelRef>,
@@ -43,10 +45,10 @@ const THREE_COLUMNS: f32 = 1500.0;
 /// The height of the texts above and below the matrix, and the limits of its side, in points.
 const MATRIX_TEXTS: f32 = 58.0;
 const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
-/// The room for the title of the reliability diagram below the matrix, in points.
-const DIAGRAM_TITLE: f32 = 36.0;
 /// The width of the bars by digit beside the images, and the height they take, in points.
 const BARS: [f32; 2] = [360.0, 300.0];
+/// The height that a row of images takes with what is above it, in points.
+const ROW_OF_IMAGES: f32 = 190.0;
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
     let (model, data) = selection(ui, app, view, actions);
@@ -65,7 +67,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     }
     let visible = ui.available_height();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        headline(ui, app, results);
+        headline(ui, app, results, &mut view.filter);
         ui.add_space(style::GAP);
         let width = ui.available_width();
         if width < TWO_COLUMNS {
@@ -93,8 +95,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     opened::show(ui, view, results.measured.split);
 }
 
-/// The matrix and the reliability diagram, and beside them the bars by digit and the images. Both
-/// columns scroll by themselves, so that what is selected stays in sight with its images.
+/// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what
+/// the person is looking for.
 fn columns(
     ui: &mut Ui,
     results: &ResultsView,
@@ -104,58 +106,64 @@ fn columns(
 ) {
     let evaluation = &results.measured.evaluation;
     let wide = ui.available_width() >= THREE_COLUMNS;
-    // In two columns, the title of the diagram below the matrix is seen.
-    let below = if wide { 0.0 } else { DIAGRAM_TITLE };
-    let side = (height - MATRIX_TEXTS - below)
+    let side = (height - MATRIX_TEXTS)
         .min(ui.available_width() * 0.5)
         .clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end())
         .floor();
     let height = height.max(side + MATRIX_TEXTS);
-    let column = |ui: &mut Ui, name: &str, width: f32, fill: &mut dyn FnMut(&mut Ui)| {
-        style::column(ui, vec2(width, height), |ui| {
-            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
-            ScrollArea::vertical()
-                .id_salt(name)
-                .auto_shrink(false)
-                .max_height(height)
-                .show(ui, fill);
-        });
-    };
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
-        column(ui, "matrix", side, &mut |ui| {
+        style::column(ui, vec2(side, height), |ui| {
             matrix(ui, evaluation, view, side);
-            if !wide {
-                ui.add_space(style::GAP);
-                reliability(ui, evaluation, view);
-            }
         });
         if wide {
-            column(ui, "charts", BARS[0], &mut |ui| {
+            style::column(ui, vec2(BARS[0], height), |ui| {
                 let bars = (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0);
                 per_class(ui, evaluation, view, bars);
                 ui.add_space(style::GAP);
                 reliability(ui, evaluation, view);
             });
         }
-        column(ui, "images", ui.available_width(), &mut |ui| {
-            // Below the bars, unless images were asked for elsewhere.
-            let below = matches!(view.filter, None | Some(Filter::Class(_)));
-            if !wide && below {
+        style::column(ui, vec2(ui.available_width(), height), |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            let mut area = ScrollArea::vertical()
+                .id_salt("images")
+                .auto_shrink(false)
+                .max_height(height);
+            if view.filter != view.scrolled_for {
+                area = area.vertical_scroll_offset(0.0);
+                view.scrolled_for = view.filter;
+            }
+            area.show(ui, |ui| {
+                if wide {
+                    return images(ui, results, view, actions);
+                }
+                // The errors of a digit are below its bar, if there is room for both.
+                let below = match view.filter {
+                    None => true,
+                    Some(Filter::Class(_)) => {
+                        height >= BARS[1] + ROW_OF_IMAGES && view.classes.len() <= DIGITS
+                    }
+                    Some(_) => false,
+                };
+                if !below {
+                    images(ui, results, view, actions);
+                    ui.add_space(style::GAP);
+                }
                 per_class(ui, evaluation, view, BARS[1]);
                 ui.add_space(style::GAP);
-            }
-            images(ui, results, view, actions);
-            if !wide && !below {
-                ui.add_space(style::GAP);
-                per_class(ui, evaluation, view, BARS[1]);
-            }
+                if below {
+                    images(ui, results, view, actions);
+                    ui.add_space(style::GAP);
+                }
+                reliability(ui, evaluation, view);
+            });
         });
     });
 }
 
 /// The model and test set, and accuracy with its confidence interval, errors and loss.
-fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
+fn headline(ui: &mut Ui, app: &App, results: &ResultsView, filter: &mut Option<Filter>) {
     let evaluation = &results.measured.evaluation;
     let wrong = error_count(evaluation);
     let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
@@ -172,6 +180,14 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
         if let Some(error) = calibration_error(evaluation) {
             let about = "Expected calibration error (ECE, 15 bins): the average gap between confidence and accuracy. 0% means that predictions made with 90% confidence are right 90% of the time";
             style::figure(ui, "Calibration error", &percent(error, 2), "confidence against accuracy").on_hover_text(about);
+        }
+        if evaluation.suspected > 0 {
+            let shown = *filter == Some(Filter::Suspects);
+            let text = format!("Suspected label errors ({})", grouped(evaluation.suspected));
+            let about = "Images whose labels are probably wrong, by confident learning";
+            if ui.add(style::toggle(text, shown)).on_hover_text(about).clicked() {
+                *filter = Some(Filter::Suspects).filter(|_| !shown);
+            }
         }
     });
 }
@@ -231,8 +247,6 @@ fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions:
     ui.horizontal_wrapped(|ui| {
         style::semibold(ui, title);
         ui.weak(what);
-    });
-    ui.horizontal_wrapped(|ui| {
         if view.filter.is_some() {
             let all = ui.add(style::small_button("Show all"));
             if all.on_hover_text("Show all misclassified images").clicked() {
@@ -244,13 +258,6 @@ fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions:
             let about = "Save the suspects and your answers as a CSV table";
             if export.on_hover_text(about).clicked() {
                 actions.extend(save_suspects(results, &view.answers));
-            }
-        } else if evaluation.suspected > 0 {
-            let suspects = grouped(evaluation.suspected);
-            let suspects = style::small_button(format!("Suspected label errors ({suspects})"));
-            let about = "Images whose labels are probably wrong, by confident learning";
-            if ui.add(suspects).on_hover_text(about).clicked() {
-                view.filter = Some(Filter::Suspects);
             }
         }
     });

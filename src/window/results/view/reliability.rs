@@ -1,7 +1,7 @@
 //! The reliability diagram: how often answers of each confidence are right. A bin can be selected
 //! by pointer or keys.
 
-use eframe::egui::{Rangef, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+use eframe::egui::{Rangef, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 use egui_plot::{AxisHints, GridMark, PlotTransform};
 
 use super::filter::bin_sentence;
@@ -100,7 +100,14 @@ fn choose_bin(
         let selected = *chosen == Some(bin);
         if selected || response.hovered() {
             let width = if selected { 2.0 } else { 1.0 };
-            style::outline(ui.painter(), response.rect, width, palette.accent);
+            let stroke = Stroke::new(width, palette.accent);
+            let painter = ui.painter();
+            painter.rect_stroke(
+                response.rect,
+                style::RADIUS_SMALL,
+                stroke,
+                StrokeKind::Inside,
+            );
         }
         response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, &sentence));
         response.on_hover_text(format!("{sentence}. Click to see its images"));
