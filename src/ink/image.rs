@@ -75,7 +75,9 @@ impl TryFrom<String> for Image {
     fn try_from(text: String) -> Result<Self, PixelCountError> {
         let mut bytes = STANDARD.decode(text).unwrap_or_default().into_iter();
         let mut pixels = Vec::with_capacity(PIXELS);
-        while let Some(pixel) = bytes.next() {
+        while pixels.len() <= PIXELS
+            && let Some(pixel) = bytes.next()
+        {
             let count = match pixel {
                 0 => bytes.next().unwrap_or_default(),
                 _ => 1,

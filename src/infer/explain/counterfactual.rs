@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Trial>, Problem> {
         let images: Vec<u8> = edits
             .par_iter()
-            .flat_map_iter(|edit| Vec::from(image(edit)))
+            .flat_map_iter(|edit| *image(edit).pixels())
             .collect();
         let verdicts = self.classifier.verdicts(&images, self.class)?;
         let trials = edits.into_iter().zip(verdicts);
