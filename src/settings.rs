@@ -65,7 +65,6 @@ pub struct Settings {
     pub theme: Theme,
     /// Size of everything, 1 is the system's.
     pub zoom: f32,
-    /// Where the window was.
     pub window: Option<WindowGeometry>,
     pub config: RunConfig,
     /// How fast this machine trains with the presets, from a quick measurement.

@@ -248,7 +248,6 @@ impl Samples {
 
 /// Work that is timed between the steps of a run, on the CPU.
 pub(super) struct Interleaved<'a> {
-    /// Does it once.
     pub work: Box<dyn FnMut() -> Result<(), Problem> + Send + 'a>,
     /// It follows the first step, and then every so many.
     pub every_steps: u64,

@@ -56,7 +56,6 @@ Ctrl-C stops a run and saves the model of its last completed epoch. Before the f
 SIGTERM and SIGHUP interrupt a run, which can then be resumed with `inkling train --resume`.
 ";
 
-/// The page, as Markdown.
 pub fn command_line_page() -> String {
     let mut program = super::Arguments::command().disable_help_subcommand(true);
     // Names commands after those they belong to.

@@ -71,7 +71,6 @@ pub fn of_a_new_run() -> Vec<&'static str> {
         .collect()
 }
 
-/// The option of a setting.
 pub fn option(setting: Setting) -> Arg {
     let row = setting.row();
     let option = Arg::new(row.name)

@@ -34,7 +34,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// How many images.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
@@ -248,7 +247,6 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of this data set.
     pub fn of(set: &DataSet) -> Self {
         Self {
             train_images: digest(&[&set.train.images]),

@@ -12,7 +12,6 @@ pub enum DataError {
     /// A set known by name is in none of the data folders.
     #[error("The data set {set} was not found{}.", searched_in(searched))]
     NotFound {
-        /// The set's name.
         set: String,
         /// The folders that were searched.
         searched: Vec<PathBuf>,
@@ -26,27 +25,16 @@ pub enum DataError {
     /// A file could not be read.
     #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// The system's message.
         reason: String,
     },
     /// A file is not what it should be.
     #[error("{path} is damaged or has an unexpected format: {}", sentence(reason))]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The problem.
-        reason: String,
-    },
+    Malformed { path: PathBuf, reason: String },
     /// A file claims or decompresses to more than Inkling accepts.
     #[error("{path} is too large: {}", sentence(reason))]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// What it claims.
-        reason: String,
-    },
+    TooLarge { path: PathBuf, reason: String },
     /// A folder or file has no labeled images that Inkling understands.
     #[error(
         "{path} does not contain a data set in a supported format: {}",
@@ -55,7 +43,6 @@ pub enum DataError {
     NoData {
         /// The path.
         path: PathBuf,
-        /// What was looked for.
         reason: String,
     },
     /// What is there is whole, but in a form that is not read.
@@ -63,9 +50,7 @@ pub enum DataError {
     Refused {
         /// The file or folder.
         path: PathBuf,
-        /// What it is.
         reason: String,
-        /// What to do with it.
         remedy: String,
     },
     /// No drawing was kept yet, or none that can be read.
@@ -81,7 +66,6 @@ pub enum DataError {
         wanted.plural()
     )]
     DifferentClasses {
-        /// The source.
         other: String,
         /// The meaning of its classes.
         found: Classes,
@@ -113,11 +97,7 @@ pub enum DataError {
     #[error(
         "All training images have the same class, {class}, so there is nothing to distinguish."
     )]
-    SingleClass {
-        /// The class.
-        class: String,
-    },
-    /// Loading was cancelled.
+    SingleClass { class: String },
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

@@ -57,9 +57,7 @@ pub enum IssueKind {
 pub struct Issue {
     /// What may be wrong with them.
     pub kind: IssueKind,
-    /// Where they are.
     pub part: Part,
-    /// How many images have it.
     pub images: u64,
     /// The first of them.
     pub examples: Vec<Example>,
@@ -70,9 +68,7 @@ pub struct Issue {
 pub struct Example {
     /// Its place in its part, from 0.
     pub index: u32,
-    /// Its label.
     pub label: u8,
-    /// The image.
     pub image: Image,
 }
 
@@ -141,7 +137,6 @@ pub struct Overview {
     pub test: Vec<u64>,
     /// What was done to the images besides reading them.
     pub notes: Vec<String>,
-    /// What may be wrong.
     pub issues: Vec<Issue>,
 }
 

@@ -313,13 +313,10 @@ fn has_few_bytes(path: &Path) -> bool {
 pub struct EvaluationSet {
     /// The data set that they belong to: the sources that they come from.
     pub data: DataSpec,
-    /// Which they are of their data set.
     pub split: EvaluationSplit,
-    /// The images.
     pub images: Split,
     /// The meaning of their labels.
     pub classes: Classes,
-    /// Who wrote them.
     pub writers: Writers,
     /// What was done to them besides reading them, a sentence or two for each thing.
     pub notes: Vec<String>,

@@ -3,8 +3,6 @@
 //!
 //! It does not depend on models, tensors or windows.
 
-#![warn(missing_docs)]
-
 pub mod augment;
 pub mod builtin;
 mod dataset;
@@ -37,7 +35,6 @@ pub use rehearsal::Rehearsal;
 /// A named data set that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Which one.
     pub set: crate::run_config::NamedSet,
     /// The folder its files are in.
     pub folder: std::path::PathBuf,

@@ -29,10 +29,8 @@ const MAX_RECIPIENTS_BYTES: u64 = 1 << 20;
 /// The most drawings that are kept.
 pub const MAX_DRAWINGS: usize = 10_000;
 
-/// A drawing that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptDrawing {
-    /// Its strokes.
     pub ink: Ink,
     /// The digit that it shows.
     pub digit: u8,
@@ -160,7 +158,6 @@ impl MyDigits {
         }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.file
     }

@@ -92,7 +92,6 @@ pub struct EngineHandle {
 pub struct EngineSide {
     /// Commands, in order.
     pub commands: Receiver<Command>,
-    /// Where events go.
     pub events: EventSink,
 }
 
@@ -180,7 +179,6 @@ impl EngineHandle {
     }
 }
 
-/// The event for an engine that can have no thread.
 pub(super) fn no_thread(error: &impl Display) -> Event {
     Event::EngineExited(EngineExit::NotStarted {
         reason: format!("no thread could be started ({error})"),

@@ -15,7 +15,6 @@ use crate::protocol::Urgency;
 use crate::run_config::{ConfigProblem, DeviceChoice};
 use crate::system::process;
 
-/// Where an engine lives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EngineHost {
     #[default]

@@ -22,7 +22,6 @@ impl RunsTarget {
         }
     }
 
-    /// Saves a run there.
     pub(super) fn keep(
         &self,
         contents: &RunContents<'_>,

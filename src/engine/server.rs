@@ -68,7 +68,6 @@ const SILENCE: Duration = Duration::from_mins(2);
 /// run before it is connected to.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Where the caller is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerLocation {
     /// On this machine: both see the same files.

@@ -23,7 +23,6 @@ use crate::system::threads;
 pub struct WorkerContext<'a> {
     /// Commands, in order.
     pub commands: &'a mut Receiver<Command>,
-    /// Where events go.
     pub events: &'a mut EventSink,
     pub activity: &'a mut Option<Activity>,
 }

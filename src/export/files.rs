@@ -316,7 +316,6 @@ impl Export {
         Ok(targets.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// Where each file goes.
     fn targets(&self, path: &Path) -> Vec<(PathBuf, &ExportedFile)> {
         let beside = |file: &ExportedFile| path.with_file_name(&file.info.name);
         let is_free = |file: &ExportedFile| {

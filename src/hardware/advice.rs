@@ -220,7 +220,6 @@ pub fn precision_note(
     }
 }
 
-/// A note on a precision on the CPU.
 fn cpu_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
     let fast_bf16 = hardware
         .cpu

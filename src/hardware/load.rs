@@ -254,7 +254,6 @@ pub struct BackgroundLoad {
 }
 
 impl BackgroundLoad {
-    /// Starts to look.
     pub fn start() -> Self {
         let mut load = Self {
             system: System::new().ok(),

@@ -30,7 +30,6 @@ pub struct Identified {
 /// The names of a layer's parameters, without its own name, and their shapes: `weight` of 6x1x5x5,
 /// `bias` of 6.
 type Signature = Vec<(String, Vec<usize>)>;
-/// Layers with their names.
 type Layers = Vec<(String, Signature)>;
 
 /// The networks that the weights may belong to, the most usual first: all that there are, or those

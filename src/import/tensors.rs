@@ -163,7 +163,6 @@ const MAX_FILES: usize = 64;
 pub struct Shards {
     /// The file of each tensor, in the folder of the index.
     weight_map: BTreeMap<String, String>,
-    /// What is in these files.
     #[serde(skip)]
     files: BTreeMap<String, Vec<u8>>,
 }

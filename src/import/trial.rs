@@ -161,7 +161,6 @@ impl Candidates {
         readings
     }
 
-    /// The one that this reading is of.
     pub fn of(&self, reading: &Reading) -> &Candidate {
         let same = |candidate: &&Candidate| candidate.network == reading.network;
         self.all.iter().find(same).unwrap_or(&self.all[0])

@@ -11,7 +11,6 @@ use super::steps::{Step, Steps};
 
 /// Pixels along one side of an image.
 pub const SIDE: usize = 28;
-/// Pixels of an image.
 pub const PIXELS: usize = SIDE * SIDE;
 
 /// A 28x28 gray image in rows from the top left; 0 is paper, 255 is full ink (MNIST's polarity).
@@ -20,7 +19,6 @@ pub const PIXELS: usize = SIDE * SIDE;
 pub struct Image([u8; PIXELS]);
 
 impl Image {
-    /// An image without ink.
     pub const BLANK: Self = Self([0; PIXELS]);
 
     /// An image from its pixels, in rows from the top left.

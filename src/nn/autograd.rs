@@ -61,7 +61,6 @@ impl Gradients {
 
 /// An op's output, with its backward pass where gradients are enabled.
 pub struct Output {
-    /// What was computed.
     pub tensor: Tensor,
     backward: Option<Backward>,
 }

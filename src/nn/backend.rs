@@ -37,7 +37,6 @@ use super::ops::{BatchNorm, Context, Conv2d, DropoutMask, LAYER_NORM_EPSILON, Wi
 use super::{GradMode, Output, Parameter};
 use crate::run_config::{Activation, OptimizerKind};
 
-/// Which backend it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendKind {
     /// Compositions of candle's ops.
@@ -56,7 +55,6 @@ pub const COMPOSED: &dyn Backend = &composed::Composed;
 /// The constants of one optimizer step; which of them count depends on the rule.
 #[derive(Clone, Copy, Debug)]
 pub struct OptimizerStep {
-    /// The rule.
     pub kind: OptimizerKind,
     /// The learning rate.
     pub lr: f32,
@@ -79,17 +77,13 @@ pub struct OptimizerStep {
 /// A parameter in an optimizer step.
 #[derive(Debug)]
 pub struct UpdatedParameter {
-    /// The parameter.
     pub parameter: Parameter,
-    /// Its gradient.
     pub gradient: Tensor,
-    /// Its weight decay.
     pub decay: f32,
 }
 
 /// What computes on a device.
 pub trait Backend: Send + Sync + fmt::Debug {
-    /// Which one it is.
     fn kind(&self) -> BackendKind;
 
     /// The activation of every element.

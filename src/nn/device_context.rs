@@ -18,7 +18,6 @@ pub type MemoryExhausted = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct DeviceContext {
     /// Where tensors are stored.
     pub device: Device,
-    /// What computes on them.
     pub backend: &'static dyn Backend,
     exhausted: Option<MemoryExhausted>,
 }
@@ -38,7 +37,6 @@ impl DeviceContext {
     /// The CPU with our kernels.
     pub const CPU: Self = Self::new(Device::Cpu, CPU);
 
-    /// A device with this backend.
     pub const fn new(device: Device, backend: &'static dyn Backend) -> Self {
         Self {
             device,

@@ -9,25 +9,16 @@ pub enum ModelError {
     /// The file could not be opened or read.
     #[error("The model {path} could not be read: {}", sentence(reason))]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// The system's words.
         reason: String,
     },
     /// The file has weights that another program saved, which have to be imported first.
     #[error("{path} contains weights that were not saved by Inkling.")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
+    Foreign { path: PathBuf },
     /// The file is not an Inkling model, or is damaged.
     #[error("{path} is not an Inkling model, or is damaged: {}", sentence(reason))]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The problem.
-        reason: String,
-    },
+    Malformed { path: PathBuf, reason: String },
 }
 
 impl Explain for ModelError {

@@ -38,7 +38,6 @@ pub const CARD_KEY: &str = "inkling";
 pub struct ModelCard {
     /// Version of the file's format.
     pub version: u32,
-    /// The network.
     pub model: ModelKind,
     /// What each logit stands for.
     pub labels: Classes,
@@ -47,7 +46,6 @@ pub struct ModelCard {
     /// What was fitted on the validation split for these weights.
     #[serde(flatten)]
     pub calibration: Calibration,
-    /// Its training data.
     pub data: DataSpec,
     /// Completed epochs.
     pub epochs: u32,
@@ -56,12 +54,10 @@ pub struct ModelCard {
     /// Accuracy on test images, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Accuracy>,
-    /// The run's configuration.
     pub config: RunConfig,
 }
 
 impl ModelCard {
-    /// The network.
     pub fn network(&self) -> Network {
         Network::new(self.model, self.config.widths).with_layers(self.config.layers)
     }
@@ -80,9 +76,7 @@ impl ModelCard {
 /// A model as it is stored: weights and what they are.
 #[derive(Clone, Debug)]
 pub struct ModelFile {
-    /// The weights.
     pub net: Net,
-    /// What they are.
     pub card: ModelCard,
 }
 
@@ -152,7 +146,6 @@ impl ModelFile {
         Ok(bytes)
     }
 
-    /// Reads a model's file.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let unreadable = |error: std::io::Error| ModelError::Unreadable {
             path: path.to_owned(),

@@ -13,13 +13,11 @@ use crate::run_config::Activation;
 pub enum Layer {
     /// Convolution, then perhaps max-pooling, then the activation.
     Conv {
-        /// Names its parameters.
         name: String,
         /// Channels in.
         inputs: usize,
         /// Channels out.
         outputs: usize,
-        /// How the kernel moves.
         kernel: Window,
         /// Whether it has a bias: where a normalization follows, that has one.
         bias: bool,
@@ -30,7 +28,6 @@ pub enum Layer {
     },
     /// Batch normalization, then the activation.
     BatchNorm {
-        /// Names its parameters.
         name: String,
         /// Channels in and out.
         channels: usize,
@@ -40,7 +37,6 @@ pub enum Layer {
         /// What follows, if anything.
         activation: Option<Activation>,
     },
-    /// The activation alone.
     Activation(Activation),
     /// The mean over all places or tokens.
     GlobalAveragePool,
@@ -66,7 +62,6 @@ pub enum Layer {
     },
     /// Normalization of each token.
     LayerNorm {
-        /// Names its parameters.
         name: String,
         /// Features of a token.
         features: usize,
@@ -84,7 +79,6 @@ pub enum Layer {
     Flatten,
     /// `x Wᵀ + b`, for each token where there are tokens.
     Linear {
-        /// Names its parameters.
         name: String,
         /// Features in.
         inputs: usize,
@@ -105,9 +99,7 @@ pub struct ParameterSpec {
     pub name: String,
     /// Convolution `[out, in, height, width]`, linear `[out, in]`: `PyTorch`'s layouts.
     pub shape: Vec<usize>,
-    /// Its purpose.
     pub role: Role,
-    /// How it is initialized.
     pub(super) init: Init,
 }
 
@@ -118,7 +110,6 @@ pub(super) enum Init {
     Uniform(f32),
     /// Normal around 0 with this standard deviation.
     Normal(f32),
-    /// This value.
     Constant(f32),
 }
 
@@ -288,9 +279,7 @@ impl Layer {
 /// A layer in its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// The layer.
     pub layer: &'a Layer,
-    /// What goes in.
     pub input: Shape,
     /// What comes out.
     pub output: Shape,

@@ -2,8 +2,6 @@
 //! files. Does not depend on training loops or windows, and of data sets only on how their images
 //! are augmented.
 
-#![warn(missing_docs)]
-
 pub mod autograd;
 pub mod autotuning;
 pub mod backend;

@@ -182,7 +182,6 @@ impl Net {
         )
     }
 
-    /// Which model it is.
     pub const fn model(&self) -> ModelKind {
         self.network.model()
     }
@@ -197,7 +196,6 @@ impl Net {
         self.classes
     }
 
-    /// How it normalizes pixels.
     pub const fn normalization(&self) -> Normalization {
         self.normalization
     }
@@ -399,7 +397,6 @@ impl Net {
         })
     }
 
-    /// The device it is on.
     pub const fn context(&self) -> &DeviceContext {
         &self.context
     }

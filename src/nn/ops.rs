@@ -26,7 +26,6 @@ pub struct Context {
     /// The number format of the operands of matrix products; sums, weights and everything else are
     /// f32.
     pub precision: Precision,
-    /// What computes it.
     pub backend: &'static dyn Backend,
 }
 

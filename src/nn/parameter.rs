@@ -8,7 +8,6 @@ use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
 
 use super::DeviceContext;
 
-/// What a parameter is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Multiplied with activations; weight decay acts on it.
@@ -68,7 +67,6 @@ impl Parameter {
         &self.name
     }
 
-    /// Its purpose.
     pub const fn role(&self) -> Role {
         self.role
     }
@@ -83,7 +81,6 @@ impl Parameter {
         }
     }
 
-    /// Elements.
     pub fn len(&self) -> usize {
         self.var.elem_count()
     }
@@ -203,7 +200,6 @@ impl Parameters {
         &self.list
     }
 
-    /// The one of this name.
     pub fn get(&self, name: &str) -> Result<&Parameter> {
         match self.index.get(name) {
             Some(&index) => Ok(&self.list[index]),

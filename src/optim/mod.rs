@@ -12,8 +12,6 @@
 //! Of `nn` it depends on parameters and devices, but not on networks; it does not depend on data or
 //! the training loop.
 
-#![warn(missing_docs)]
-
 mod adafactor;
 mod cpu;
 mod device;

@@ -156,7 +156,6 @@ impl Optimizer {
 /// An optimizer's hyperparameters, but for the learning rate, which a schedule sets at each step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptimizerConfig {
-    /// Which optimizer.
     pub kind: OptimizerKind,
     /// λ, for parameters that decay.
     pub weight_decay: f32,
@@ -166,7 +165,6 @@ pub struct OptimizerConfig {
     pub nesterov: bool,
     /// Training images, which the noise of Langevin dynamics depends on.
     pub images: u64,
-    /// Seeds that noise.
     pub seed: u64,
 }
 
@@ -301,7 +299,6 @@ impl WeightEma {
         }
     }
 
-    /// The averaged weights.
     pub fn values(&self) -> &[Vec<f32>] {
         &self.values
     }
@@ -330,7 +327,6 @@ impl WeightEma {
 /// A number that is known, or a scalar on a device that computes asynchronously.
 #[derive(Clone, Debug)]
 pub enum LazyScalar {
-    /// A known number.
     Known(f64),
     /// A scalar on a device; reading it waits for the device.
     OnDevice(Tensor),

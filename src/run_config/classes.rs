@@ -47,10 +47,7 @@ pub struct ClassNames(Arc<[Box<str>]>);
 pub enum ClassesError {
     /// There are too few of them, or too many.
     #[error("a data set has {} to {} classes, not {given}", CLASS_COUNTS.start(), CLASS_COUNTS.end())]
-    Count {
-        /// How many there are.
-        given: usize,
-    },
+    Count { given: usize },
     /// One has no visible character, or more than any name needs.
     #[error("\"{0}\" is not the name of a class: it should have 1 to {MAX_NAME_CHARS} characters")]
     Name(String),
@@ -124,7 +121,6 @@ impl Classes {
         )
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         match self {
             Self::Named(ClassNames(names)) => names.len(),

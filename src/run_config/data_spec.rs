@@ -47,7 +47,6 @@ impl NamedSet {
         }
     }
 
-    /// The name people see.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Mnist => "MNIST",
@@ -84,7 +83,6 @@ impl FromStr for NamedSet {
     }
 }
 
-/// The names that a data set can have.
 pub fn data_set_names() -> impl Iterator<Item = &'static str> {
     let sets = NamedSet::ALL.into_iter().map(NamedSet::name);
     [BUILTIN, MINE].into_iter().chain(sets)
@@ -240,7 +238,6 @@ impl DataSpec {
         Self(vec![DataSource::Builtin])
     }
 
-    /// A single source.
     pub fn single(source: DataSource) -> Self {
         Self(vec![source])
     }

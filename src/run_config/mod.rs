@@ -208,7 +208,6 @@ impl RunConfig {
         Network::new(self.model, self.widths).with_layers(self.layers)
     }
 
-    /// Takes this network.
     pub fn set_network(&mut self, network: Network) {
         (self.model, self.widths, self.layers) = (
             network.model(),

@@ -165,7 +165,6 @@ impl Network {
         }
     }
 
-    /// Its model.
     pub const fn model(self) -> ModelKind {
         self.model
     }
@@ -250,7 +249,6 @@ pub struct CnnLayers {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not a list of the layers of a CNN: {reason}")]
 pub struct ParseLayersError {
-    /// The given value.
     pub given: String,
     /// The problem, as the end of a sentence.
     pub reason: String,

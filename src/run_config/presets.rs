@@ -114,7 +114,6 @@ const MAX_EPOCHS: u64 = 200;
 /// What a person has chosen, and what may therefore not be changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// The batch size.
     pub batch_size: bool,
     /// The epochs.
     pub epochs: bool,

@@ -121,7 +121,6 @@ pub enum Trials {
     Of(fn(&RunConfig) -> Vec<String>),
 }
 
-/// A type of values.
 pub(super) trait Value: Sized {
     const KIND: Kind;
     fn text(&self) -> String;

@@ -335,7 +335,6 @@ and [Networks](networks.md) describes the architectures.
 This page is made from the table in `src/run_config/settings.rs`, by `INKLING_WRITE_DOCS=1 cargo test settings_page`.
 ";
 
-/// The page, as Markdown.
 pub fn settings_page() -> String {
     let mut page = INTRODUCTION.to_owned();
     for section in Section::ALL {

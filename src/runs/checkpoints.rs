@@ -26,7 +26,6 @@ pub struct Checkpoints {
 /// A run that was interrupted and can be resumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptedRun {
-    /// Where its checkpoint is.
     pub folder: PathBuf,
     pub card: CheckpointCard,
 }

@@ -38,12 +38,10 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Where it is kept.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What it is to do.
     pub const fn definition(&self) -> &Definition {
         &self.definition
     }
@@ -338,7 +336,6 @@ impl Sweep {
         Ok(whole)
     }
 
-    /// Adds to the journal.
     pub(super) fn record(
         &mut self,
         trial: u32,

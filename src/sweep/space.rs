@@ -328,7 +328,6 @@ impl Value {
             .map_or_else(|| Self::Name(text.to_ascii_lowercase()), Self::Number)
     }
 
-    /// The value that a configuration has.
     pub fn of(setting: Setting, config: &RunConfig) -> Self {
         Self::parse(&setting.text(config))
     }

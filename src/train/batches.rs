@@ -44,7 +44,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// How many images.
     pub fn len(&self) -> usize {
         self.labels.elem_count()
     }
@@ -95,7 +94,6 @@ impl Batches {
     }
 }
 
-/// Batches for the CPU.
 pub struct Loader(Receiver<TensorResult<Batch>>);
 
 impl Loader {
@@ -128,7 +126,6 @@ impl Loader {
         Ok(Self(ready))
     }
 
-    /// The next batch.
     pub fn next_batch(&mut self) -> Result<Batch, Problem> {
         let gone = |_| ComputeError::failed(&"the thread that prepares batches ended early");
         Ok(self.0.recv().map_err(gone)??)

@@ -25,13 +25,11 @@ use crate::train::TrainError;
 /// What a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointCard {
-    /// The run's configuration.
     pub config: RunConfig,
     /// Training images: a data set that has another number by now has changed.
     pub train_images: u64,
     /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
-    /// The steps so far.
     pub curve: StepCurve,
     /// Steps done of the epoch that follows them.
     pub steps: u64,
@@ -46,7 +44,6 @@ pub struct CheckpointCard {
 /// A run between two steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What it belongs to.
     pub card: CheckpointCard,
     pub(super) current: PartialEpoch,
     pub(super) batch_factor: u32,

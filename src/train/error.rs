@@ -21,10 +21,7 @@ pub enum TrainError {
         "This run cannot be resumed: the {} are not the ones it was started with.",
         part.label()
     )]
-    DataChanged {
-        /// What differs.
-        part: DataPart,
-    },
+    DataChanged { part: DataPart },
     /// An interrupted run cannot be resumed.
     #[error("This run cannot be resumed: {}", sentence(reason))]
     NotResumable {

@@ -27,9 +27,7 @@ const RATES: [f64; 2] = [1e-4, 1e-3];
 /// A run that fine-tunes a model.
 #[derive(Clone, Debug)]
 pub struct FineTuning {
-    /// Its settings.
     pub config: RunConfig,
-    /// Its training images.
     pub data: DataSet,
     /// The drawings that it does not learn from; empty if there are too few.
     pub held_out: Split,

@@ -3,8 +3,6 @@
 //!
 //! It does not depend on windows, commands, or where runs are stored.
 
-#![warn(missing_docs)]
-
 mod batches;
 mod checkpoint;
 mod error;

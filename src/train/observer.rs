@@ -33,15 +33,12 @@ impl From<Cancelled> for EndRequest {
 pub struct RunStart<'r> {
     /// What it will compute.
     pub plan: &'r RunPlan,
-    /// Its network.
     pub net: &'r Net,
-    /// The images for validation.
     pub validation: &'r Split,
     /// The epochs completed before it was interrupted, if it is resumed.
     pub before: &'r [EpochRecord],
     /// Its steps until then, thinned.
     pub curve: &'r [StepPoint],
-    /// Where it continues from.
     pub position: RunPosition,
 }
 
@@ -61,7 +58,6 @@ pub trait RunObserver: Send {
     /// called again.
     fn between(&mut self, net: &Net) -> Result<(), EndRequest>;
 
-    /// A step was taken.
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {}
 
     /// The run did something that was not planned, such as a rollback.

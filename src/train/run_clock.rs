@@ -79,7 +79,6 @@ impl RunClock {
         self.now(step, epoch)
     }
 
-    /// The telemetry between steps.
     pub fn now(&mut self, step: u64, epoch: u32) -> Telemetry {
         let (now, throughput) = (self.seconds(), self.throughput.unwrap_or(1.0));
         Telemetry {

@@ -546,7 +546,6 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     }
 }
 
-/// The batches from where the run is.
 fn start_batches<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     config: &RunConfig,

@@ -79,7 +79,6 @@ impl Stepper {
         }))
     }
 
-    /// Resumes from there.
     pub fn load_state(&mut self, state: StepperState, steps_per_epoch: u64) -> Result<(), Problem> {
         let StepperState {
             state,

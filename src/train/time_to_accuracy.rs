@@ -115,7 +115,6 @@ struct Run<'a> {
     /// The last report.
     fraction: f32,
     now: Measured,
-    /// The measurement before.
     before: Measured,
     reached: Option<Reached>,
     best_accuracy: f64,

@@ -36,7 +36,6 @@ pub enum TrainOutcome {
 pub struct TrainedModel {
     /// The summary of the run; it has no folder yet.
     pub summary: RunSummary,
-    /// Its steps.
     pub curve: StepCurve,
     /// The network with the weights of the epoch that was kept.
     pub net: Net,

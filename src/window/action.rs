@@ -62,7 +62,6 @@ impl WizardStep {
 /// An action of the person at the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Go to a screen.
     Show(Screen),
     /// Open the wizard, or go to one of its pages.
     Wizard(WizardStep),

@@ -109,7 +109,6 @@ pub enum Request {
     Prepare {
         before: Screen,
     },
-    /// Start this run.
     Start(Box<RunView>),
     /// A run begins: the drawing is classified anew from its first steps on.
     RunBegins,

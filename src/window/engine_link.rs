@@ -24,7 +24,6 @@ use crate::window::Ctx;
 /// The engine there is, and how it is reached.
 pub(super) struct EngineLink {
     pub handle: EngineHandle,
-    /// Where it lives.
     pub host: EngineHost,
     /// Where an engine lives when no device asks for something else.
     usual_host: EngineHost,

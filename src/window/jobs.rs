@@ -80,7 +80,6 @@ pub enum WithoutResult {
     EngineGone,
 }
 
-/// How a job ended.
 pub type JobOutcome = Result<JobResult, WithoutResult>;
 
 impl WithoutResult {
@@ -98,7 +97,6 @@ impl WithoutResult {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownJob<'a> {
     pub running: &'a RunningJob,
-    /// Its name: "Benchmark".
     pub name: &'static str,
     pub screen: Screen,
 }

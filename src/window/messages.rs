@@ -332,7 +332,6 @@ impl Message {
         )
     }
 
-    /// The settings could not be saved.
     pub fn settings_not_saved(problem: &Problem) -> Self {
         Self::new(
             format!("Your settings could not be saved: {}", problem.message.what),

@@ -95,7 +95,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Searches.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machines.check()?;
     let paths = Paths::find();

@@ -36,11 +36,7 @@ pub enum JsonLine<'s> {
         ended: usize,
     },
     /// A trial begins.
-    TrialStarted {
-        /// Its number.
-        trial: u32,
-        values: Values<'s>,
-    },
+    TrialStarted { trial: u32, values: Values<'s> },
     /// A trial completed an epoch.
     Epoch {
         trial: u32,
@@ -74,7 +70,6 @@ pub enum JsonLine<'s> {
     /// The best settings were trained as a run, with --test.
     Tested {
         trial: u32,
-        /// Its folder.
         run: String,
         test_accuracy: Option<f64>,
     },

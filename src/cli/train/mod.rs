@@ -96,7 +96,6 @@ impl Arguments {
     }
 }
 
-/// Trains.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machines.check()?;
     let first = arguments

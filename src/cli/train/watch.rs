@@ -32,7 +32,6 @@ pub enum RunEnd {
     Unfinished(Option<PathBuf>),
 }
 
-/// Where a run starts.
 #[derive(Debug)]
 pub enum Start {
     /// At its first step.

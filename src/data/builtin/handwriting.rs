@@ -65,7 +65,6 @@ pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> W
     write_variant(variant, lean, random)
 }
 
-/// Writes one of these variants.
 fn write_one_of(variants: &[Variant], random: &mut Random) -> WrittenDigit {
     match sample_variant(variants, random) {
         Some(variant) => write_variant(variant, 1.0, random),

@@ -48,7 +48,6 @@ impl Kind {
     }
 }
 
-/// What a header claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     kind: Kind,
@@ -249,7 +248,6 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<Header, 
 /// The two files of a split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The images.
     pub images: PathBuf,
     /// A label for each of them.
     pub labels: PathBuf,

@@ -37,7 +37,6 @@ const TEST: [&str; 3] = ["test", "t10k", "valid"];
 /// A set's files in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdxSet {
-    /// The folder.
     pub folder: PathBuf,
     train: Pair,
     test: Option<Pair>,

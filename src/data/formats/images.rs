@@ -56,7 +56,6 @@ pub fn read(
     Ok(split)
 }
 
-/// Reads the images for training and for test.
 fn read_both(
     [train, test]: [&Files; 2],
     classes: Classes,

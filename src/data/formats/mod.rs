@@ -43,7 +43,6 @@ const PARTS: [&[&str]; 3] = [
 
 /// A source as it is: with the test split that it has, which may be none.
 pub struct Loaded {
-    /// The images.
     pub set: DataSet,
     /// Who wrote those of the training split.
     pub writers: Writers,

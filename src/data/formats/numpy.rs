@@ -70,7 +70,6 @@ pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
     }
 }
 
-/// Arrays in a folder.
 pub fn in_folder(folder: &Path) -> Recognized {
     let (mut names, mut bytes) = (Vec::new(), 0_u64);
     for path in entries(folder)? {
@@ -109,7 +108,6 @@ fn is_unnamed(file: &str) -> bool {
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Where arrays are.
 enum Place<R> {
     Archive(ZipArchive<R>),
     Folder,

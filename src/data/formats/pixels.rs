@@ -88,7 +88,6 @@ impl Shape {
         }
     }
 
-    /// Numbers of an image.
     pub const fn numbers(self) -> usize {
         self.pixels()
             * match self.channels {

@@ -159,7 +159,6 @@ pub fn is_named_like_a_table(path: &Path) -> bool {
     ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
-/// What a table holds.
 enum Content {
     Images(PixelTable),
     Files(Vec<NamedFile>),

@@ -59,7 +59,6 @@ pub(super) fn may_be_read(
         })
 }
 
-/// The error where it may not.
 pub(super) fn not_trusted(data: &DataSpec) -> DataError {
     DataError::NotTrusted { data: data.label() }
 }

@@ -30,7 +30,6 @@ pub struct RemoteRun {
     pub config: RunConfig,
     /// Where its data is here, and where it is to be saved.
     pub places: RunPlaces,
-    /// Where it is saved.
     pub target: RunsTarget,
     pub folder: CheckpointFolder,
 }

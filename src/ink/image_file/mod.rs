@@ -230,7 +230,6 @@ fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceImage {
     gray: GrayImage,
-    /// The same in color.
     colored: RgbaImage,
     size: [u32; 2],
 }

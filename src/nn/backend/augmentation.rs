@@ -25,7 +25,6 @@ pub struct AugmentTables {
 }
 
 impl AugmentTables {
-    /// The tables on this device.
     pub fn new(device: &Device) -> Result<Self> {
         let center = (SIDE as f32 - 1.0) / 2.0;
         Ok(Self {

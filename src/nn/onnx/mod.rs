@@ -6,7 +6,6 @@
 mod budget;
 mod graph;
 mod operators;
-#[expect(missing_docs, reason = "onnx.proto3 describes them")]
 pub mod proto;
 pub mod wire;
 

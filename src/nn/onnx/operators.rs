@@ -26,7 +26,6 @@ const OTHERS: &str = "\
     Concat Constant ConstantOfShape Conv ConvInteger Expand GRU Gather Gemm LSTM MatMul \
     MatMulInteger Pad Shape Tile Unsqueeze";
 
-/// One operator.
 #[derive(Clone, Debug, Default)]
 pub struct Operator<'a> {
     /// Its name in the standard.

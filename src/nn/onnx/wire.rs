@@ -10,7 +10,6 @@ pub const EXTERNAL_DATA: &str =
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A number.
     Varint(u64),
     /// Text, bytes, a message, or packed numbers.
     Bytes(&'a [u8]),
@@ -88,7 +87,6 @@ pub fn put(message: &mut Vec<u8>, tag: u32, content: &[u8]) {
     message.extend_from_slice(content);
 }
 
-/// Text of a field.
 pub fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "a name in this ONNX file is not text".to_owned())
 }

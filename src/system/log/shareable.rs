@@ -40,7 +40,6 @@ pub fn shareable(line: &str, names: &Names) -> Option<String> {
     Some(names.replaced(&kept))
 }
 
-/// Where the fields begin.
 fn first_field(rest: &str) -> usize {
     let begins = |at: &usize| field(&rest[*at..]).is_some();
     rest.match_indices(' ')

@@ -29,7 +29,6 @@ pub struct Machine {
     pub machine_dialog: Option<OtherMachineDialog>,
     /// The question whether My digits may be sent to it, while it is asked.
     pub sending_question: Option<SendingQuestion>,
-    /// What was sent to it.
     pub sent: SentView,
     /// The other machines that My digits may be sent to.
     pub recipients: Vec<String>,
@@ -85,7 +84,6 @@ impl Monitor {
         &self.samples
     }
 
-    /// The newest sample.
     pub fn newest(&self) -> Option<&LoadSample> {
         self.samples.back()
     }

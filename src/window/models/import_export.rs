@@ -288,13 +288,11 @@ impl Train {
 /// What is done with a file that is dropped on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
-    /// A model to import.
     Weights,
     /// A drawing to put on the canvas.
     Ink,
     /// A data set to train on.
     Data,
-    /// An image to read.
     Image,
 }
 

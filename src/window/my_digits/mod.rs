@@ -43,7 +43,6 @@ impl MyDrawing {
     }
 }
 
-/// What is to be done with the file.
 #[derive(Clone, Debug)]
 enum FileStep {
     Read,

@@ -34,7 +34,6 @@ pub struct Trace<'a> {
     pub color: egui::Color32,
 }
 
-/// A chart to show.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
     /// The name in the accessibility tree: "Loss plot".

@@ -52,7 +52,6 @@ pub struct Panel<'a> {
     pub y: YAxis,
 }
 
-/// The figure as SVG.
 pub fn svg(contents: &Contents<'_>, palette: Palette) -> String {
     let [width, height] = SIZE;
     let mut page = Page {

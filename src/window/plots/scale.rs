@@ -73,7 +73,6 @@ pub struct XAxis {
 }
 
 impl XAxis {
-    /// The position of a step on the axis.
     pub fn position(self, step: f64) -> f64 {
         match self.unit {
             XUnit::Step => step,
@@ -81,7 +80,6 @@ impl XAxis {
         }
     }
 
-    /// The step at a position on the axis.
     pub fn step(self, position: f64) -> f64 {
         match self.unit {
             XUnit::Step => position,
@@ -112,7 +110,6 @@ pub struct YAxis {
 }
 
 impl YAxis {
-    /// The position of a value on the axis.
     pub fn position(self, value: f64) -> f64 {
         if self.log {
             value.max(LOG_FLOOR).log10()

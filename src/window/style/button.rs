@@ -48,7 +48,6 @@ pub fn small_quiet_button(text: impl Into<WidgetText>) -> Button<'static> {
     small_button(text).truncate().with_class(QUIET)
 }
 
-/// A button that deletes.
 pub fn danger_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into())
         .with_class(DANGER)

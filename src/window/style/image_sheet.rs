@@ -94,7 +94,6 @@ impl<K> Default for Cached<K> {
 }
 
 impl<K: PartialEq> Cached<K> {
-    /// The sheet of what has this key.
     pub fn of(&mut self, key: K, upload: impl FnOnce(&K) -> ImageSheet) -> &ImageSheet {
         self.0.take_if(|(shown, _)| *shown != key);
         let (_, sheet) = self.0.get_or_insert_with(|| {
@@ -106,7 +105,6 @@ impl<K: PartialEq> Cached<K> {
 }
 
 impl Cached<Vec<Image>> {
-    /// The sheet of these images.
     pub fn of_images<'a>(
         &mut self,
         ui: &Ui,

@@ -55,7 +55,6 @@ pub enum SweepField {
 /// What keeps a sweep from being started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepProblem {
-    /// Where.
     pub field: SweepField,
     /// The problem and its remedy.
     pub message: Message,

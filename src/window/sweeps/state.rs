@@ -25,7 +25,6 @@ pub enum SweepPhase {
 pub struct SweepView {
     /// Its folder, once it has one.
     pub folder: Option<PathBuf>,
-    /// What it is to do.
     pub definition: Definition,
     /// Its trials, in the order in which they began.
     pub trials: Vec<Trial>,

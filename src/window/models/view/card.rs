@@ -154,7 +154,6 @@ pub struct Laid<'a> {
 }
 
 impl<'a> Card<'a> {
-    /// Lays it out in this width.
     pub fn lay_out(self, ui: &Ui, width: f32) -> Laid<'a> {
         let [body, small] =
             [TextStyle::Body, TextStyle::Small].map(|font| font.resolve(ui.style()));

@@ -290,7 +290,6 @@ fn list(
     }
 }
 
-/// What is done with the card of a run.
 fn on_card(
     ui: &Ui,
     app: &App,

@@ -98,7 +98,6 @@ fn stroke(trial: &Trial, share: f32, palette: Palette) -> Stroke {
     }
 }
 
-/// Where the axes are.
 struct Axes {
     top: f32,
     bottom: f32,

@@ -224,7 +224,6 @@ impl Train {
         self.run.as_mut().filter(|run| run.is_active())
     }
 
-    /// The run in progress.
     pub fn active(&self) -> Option<&RunView> {
         self.run.as_ref().filter(|run| run.is_active())
     }

@@ -138,7 +138,6 @@ impl Train {
         Some((train, first_test?))
     }
 
-    /// What was found of this source of data.
     pub fn found_as(&self, ctx: &Ctx, source: &DataSource) -> Option<&Found> {
         let mut found = self.found.iter().flatten();
         found.find(|found| ctx.source_of(found) == *source)

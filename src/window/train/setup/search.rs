@@ -11,7 +11,6 @@ use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
 use crate::window::{Activity, App, Ctx, JobOutcome, MyDigitsView, Train, WithoutResult};
 
-/// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchKind {
     LearningRate,

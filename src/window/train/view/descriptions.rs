@@ -139,7 +139,6 @@ const fn augmentation(augmentation: Augmentation) -> &'static str {
     }
 }
 
-/// How weights are initialized.
 const fn initialization(initialization: Initialization) -> &'static str {
     match initialization {
         Initialization::Random => {

@@ -247,7 +247,6 @@ pub fn wave(passed: f32, distance: f32, motion: Motion) -> f32 {
 
 const COLUMNS: usize = 10;
 
-/// Where the images are.
 struct Cells {
     places: Vec<(usize, usize)>,
     rows: usize,

@@ -31,7 +31,6 @@ struct Sheets {
     data: DataSpec,
     samples: ImageSheet,
     count: usize,
-    /// For each issue, the images that have it.
     issues: Vec<ImageSheet>,
 }
 

@@ -162,12 +162,10 @@ impl<'a> Terms<'a> {
 struct Outputs<'a> {
     /// For each output, its terms: `[outputs, positions]`, offsets into the padded image.
     by_output: &'a [Term],
-    /// How many of them there are.
     output_counts: &'a [u32],
     /// For each block of outputs, position and candidate, its terms: offsets into `pack_rows`.
     /// Empty when the image needs no gradient.
     by_pixel: &'a [Term],
-    /// How many of them there are.
     pixel_counts: &'a [u32],
     /// Where each position's candidates start in the padded image.
     offsets: &'a [u32],
