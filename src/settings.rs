@@ -21,7 +21,6 @@ pub enum Theme {
     Dark,
 }
 
-/// Where the window was, in points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowGeometry {
     pub position: Option<[f32; 2]>,
@@ -78,7 +77,6 @@ pub struct Settings {
     pub cuda_folder: Option<PathBuf>,
     /// SSH hosts that were trained on, the last one first.
     pub hosts: Vec<String>,
-    /// Where drawings are recognized.
     pub inference_device: InferenceChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,

@@ -24,7 +24,6 @@ const RUNS: u32 = 2;
 /// Seconds for each configuration of which only an estimate is wanted.
 const ESTIMATE: f64 = 0.4;
 
-/// The usual batch size of a model.
 pub(super) const fn batch_size(model: ModelKind) -> u32 {
     match model {
         ModelKind::Speedrun => 256,
@@ -251,7 +250,6 @@ pub(super) struct Interleaved<'a> {
     pub work: Box<dyn FnMut() -> Result<(), Problem> + Send + 'a>,
     /// It follows the first step, and then every so many.
     pub every_steps: u64,
-    /// How often it is done at least.
     pub at_least: usize,
 }
 
@@ -322,7 +320,6 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
         (enough || too_late) && !missing
     }
 
-    /// Counts the steps of the newest burst.
     fn finish_burst(&mut self) {
         if self.burst_steps == 0 {
             return;

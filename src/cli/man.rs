@@ -67,7 +67,6 @@ fn title(command: &clap::Command) -> &str {
         .unwrap_or_else(|| command.get_name())
 }
 
-/// A command's page, as roff.
 fn page(command: &clap::Command) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     render(command, &mut text)
@@ -129,7 +128,6 @@ fn list(roff: &mut Roff, heading: &str, entries: &[(&str, &str)]) {
 pub const WINDOW: &str =
     "Without a command, Inkling opens the window with the given model and ink files.";
 
-/// The exit statuses and what each means.
 pub const EXIT_STATUSES: [(&str, &str); 6] = [
     ("0", "success"),
     ("1", "failure"),

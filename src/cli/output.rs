@@ -34,7 +34,6 @@ pub struct Verbosity {
 static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
 
 impl Verbosity {
-    /// Applies from now on.
     pub fn set(self) {
         VERBOSITY.get_or_init(|| self);
     }

@@ -316,7 +316,6 @@ pub fn train_command(config: &RunConfig, data_dir: Option<&Path>) -> String {
     words.join(" ")
 }
 
-/// The options that give these settings.
 fn options(config: &RunConfig, preset: Preset) -> Vec<String> {
     let mut base = RunConfig::preset(preset);
     if let Some(file) = &config.initial_weights {

@@ -24,7 +24,6 @@ const ONE_IN_FOR_TEST: usize = 7;
 /// Bytes that are hashed in one piece; pieces are hashed on all cores.
 const PIECE: usize = 1 << 20;
 
-/// Labeled images.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// 784 pixels for each label, one image after the other.
@@ -38,12 +37,10 @@ impl Split {
         self.labels.len()
     }
 
-    /// True without images.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// The pixels of image `index`.
     pub fn image(&self, index: usize) -> &[u8] {
         &self.images[index * PIXELS..(index + 1) * PIXELS]
     }
@@ -140,7 +137,6 @@ impl ClassLabels {
         Ok(number)
     }
 
-    /// The first label that came.
     pub fn first(&self) -> Option<&str> {
         self.names.first().map(String::as_str)
     }
@@ -255,7 +251,6 @@ impl Fingerprint {
         }
     }
 
-    /// The first part that differs.
     pub fn difference(&self, other: &Self) -> Option<DataPart> {
         let differs = [
             (

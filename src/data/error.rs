@@ -9,57 +9,36 @@ use crate::text::format::either;
 /// Why a data set could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
-    /// A set known by name is in none of the data folders.
     #[error("The data set {set} was not found{}.", searched_in(searched))]
-    NotFound {
-        set: String,
-        /// The folders that were searched.
-        searched: Vec<PathBuf>,
-    },
-    /// Nothing is at a path.
+    NotFound { set: String, searched: Vec<PathBuf> },
     #[error("{path} does not exist.")]
-    Missing {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A file could not be read.
+    Missing { path: PathBuf },
     #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable {
         path: PathBuf,
         /// The system's message.
         reason: String,
     },
-    /// A file is not what it should be.
     #[error("{path} is damaged or has an unexpected format: {}", sentence(reason))]
     Malformed { path: PathBuf, reason: String },
-    /// A file claims or decompresses to more than Inkling accepts.
     #[error("{path} is too large: {}", sentence(reason))]
     TooLarge { path: PathBuf, reason: String },
-    /// A folder or file has no labeled images that Inkling understands.
     #[error(
         "{path} does not contain a data set in a supported format: {}",
         sentence(reason)
     )]
-    NoData {
-        /// The path.
-        path: PathBuf,
-        reason: String,
-    },
-    /// What is there is whole, but in a form that is not read.
+    NoData { path: PathBuf, reason: String },
     #[error("{path} cannot be used as a data set: {}", sentence(reason))]
     Refused {
-        /// The file or folder.
         path: PathBuf,
         reason: String,
         remedy: String,
     },
-    /// No drawing was kept yet, or none that can be read.
     #[error("You have not kept any drawings yet.")]
     NoDrawings {
         /// The file they are kept in.
         path: PathBuf,
     },
-    /// A source of a mix has other classes than the rest.
     #[error(
         "{other} cannot be combined with the other data: its images show {}, theirs show {}.",
         found.plural(),
@@ -67,21 +46,15 @@ pub enum DataError {
     )]
     DifferentClasses {
         other: String,
-        /// The meaning of its classes.
         found: Classes,
         /// What those of the others stand for.
         wanted: Classes,
     },
-    /// Digits of which there is no image to learn from.
     #[error(
         "Your drawings have no {}, so a model could not learn to recognize it.",
         either(digits)
     )]
-    MissingDigits {
-        /// Those digits.
-        digits: Vec<u8>,
-    },
-    /// The training data of an imported model is not known.
+    MissingDigits { digits: Vec<u8> },
     #[error("The training data of this model is unknown.")]
     Unknown,
     /// The training data that a model names is a path, and the model is not of a run that was
@@ -93,7 +66,6 @@ pub enum DataError {
         /// The path's last part.
         data: String,
     },
-    /// There are images of a single class.
     #[error(
         "All training images have the same class, {class}, so there is nothing to distinguish."
     )]
@@ -156,12 +128,10 @@ fn searched_in(folders: &[PathBuf]) -> String {
     }
 }
 
-/// A part of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataPart {
     /// The pixels of the training images, how many there are, or their order.
     TrainImages,
-    /// The labels of the training images.
     TrainLabels,
     /// Images or labels of the test set.
     Test,

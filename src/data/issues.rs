@@ -63,7 +63,6 @@ pub struct Issue {
     pub examples: Vec<Example>,
 }
 
-/// An image with an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Its place in its part, from 0.
@@ -214,7 +213,6 @@ impl Overview {
     }
 }
 
-/// Images with an issue, as they are found.
 #[derive(Default)]
 struct Found {
     images: u64,

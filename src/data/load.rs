@@ -168,7 +168,6 @@ fn find_set(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Found>, DataErr
     }))
 }
 
-/// Loads or generates one source.
 pub fn load_source(
     source: &DataSource,
     folders: &[PathBuf],
@@ -308,7 +307,6 @@ fn has_few_bytes(path: &Path) -> bool {
     true
 }
 
-/// The images of an evaluation.
 #[derive(Clone, Debug)]
 pub struct EvaluationSet {
     /// The data set that they belong to: the sources that they come from.
@@ -327,12 +325,10 @@ pub struct EvaluationSet {
 pub struct Writers(Vec<Option<Box<str>>>);
 
 impl Writers {
-    /// Adds the next image.
     pub fn add(&mut self, writer: Option<&str>) {
         self.0.push(writer.map(Box::from));
     }
 
-    /// The writer of image `index`, where known.
     pub fn of(&self, index: usize) -> Option<&str> {
         self.0.get(index)?.as_deref()
     }

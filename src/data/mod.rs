@@ -32,11 +32,9 @@ pub use my_digits::{MyDigits, Recipients};
 pub use preview::{Preview, contact_sheet, preview};
 pub use rehearsal::Rehearsal;
 
-/// A named data set that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub set: crate::run_config::NamedSet,
-    /// The folder its files are in.
     pub folder: std::path::PathBuf,
     /// Training images, as its header claims.
     pub train_images: u64,

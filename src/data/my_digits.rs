@@ -32,7 +32,6 @@ pub const MAX_DRAWINGS: usize = 10_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptDrawing {
     pub ink: Ink,
-    /// The digit that it shows.
     pub digit: u8,
     /// Its line in the file, by which it is found again.
     line: Vec<u8>,
@@ -91,7 +90,6 @@ impl KeptDrawing {
     }
 }
 
-/// What the file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
     /// The drawings, in the order of the file.
@@ -104,9 +102,7 @@ pub struct Kept {
 /// the place of another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Edit {
-    /// Those that go.
     pub remove: Vec<KeptDrawing>,
-    /// Those that come.
     pub add: Vec<KeptDrawing>,
 }
 

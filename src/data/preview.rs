@@ -43,7 +43,6 @@ pub struct Preview {
     /// What it holds and what may be wrong with it; `None` for generated digits, of which there are
     /// as many of each as asked for.
     pub overview: Option<Overview>,
-    /// The meaning of its classes.
     pub classes: Classes,
 }
 

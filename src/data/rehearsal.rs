@@ -19,7 +19,6 @@ const UNSEEN_SEED: u64 = BUILTIN_SEED + 1;
 pub struct Rehearsal {
     /// The sets they are from.
     pub data: DataSpec,
-    /// To learn from.
     pub train: Split,
     /// To measure with: of sets known by name, images that were for validation and that the model
     /// has not learned from.

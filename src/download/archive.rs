@@ -20,7 +20,6 @@ const TAIL: u64 = 1 << 17;
 /// Bytes that are decompressed at a time.
 const PIECE: usize = 1 << 16;
 
-/// Where a file is in an archive.
 struct Entry {
     bytes: Range<u64>,
     is_deflated: bool,

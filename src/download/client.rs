@@ -30,7 +30,6 @@ pub struct Client {
     authorization: Option<String>,
 }
 
-/// Which bytes of a file to download.
 pub enum Bytes {
     /// All of them: this many are expected, and this many are accepted at most.
     All {

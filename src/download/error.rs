@@ -15,13 +15,10 @@ pub enum DownloadError {
     /// The server does not have the file, or does not give it.
     #[error("{}", refused(address, *status))]
     Status { address: String, status: u16 },
-    /// The address leads to another one, and so on without an end.
     #[error("Too many redirects from {address}.")]
     Redirects { address: String },
-    /// A page for people came instead of the file, as from networks that want a login first.
     #[error("The server returned a web page instead of {address}.")]
     WebPage { address: String },
-    /// The connection broke again and again, or nothing came any more.
     #[error("The connection to {address} was lost: {}", sentence(reason))]
     Broken { address: String, reason: String },
     #[error(
@@ -33,33 +30,26 @@ pub enum DownloadError {
         /// The most that is accepted, in bytes.
         largest: u64,
     },
-    /// What came is not the file that was published.
     #[error(
         "The file from {address} failed verification: its checksum differs from the published one, so it was deleted."
     )]
     NotPublishedFile { address: String },
-    /// There is a folder of the set's name with something else in it.
     #[error("{path} already exists and differs from the published data set.")]
     Occupied { path: PathBuf },
     #[error("{} is already being downloaded.", set.label())]
     InProgress { set: NamedSet },
-    /// The server does not support range requests, which are needed to download part of an archive.
     #[error(
         "The server of {address} does not support range requests, and only a part of the file is needed."
     )]
     NoRanges { address: String },
-    /// The archive is damaged, of a kind that is not read, or does not have the file.
     #[error(
         "{address} is damaged, does not contain {name}, or is a ZIP archive of a kind that Inkling does not read."
     )]
     NotInArchive { address: String, name: String },
-    /// There is nowhere to download from.
     #[error("No mirror is known for this data set.")]
     NoMirror,
-    /// This is not a valid address.
     #[error("“{address}” is not the URL of a mirror.")]
     Address { address: String },
-    /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// Whoever waited for it cancelled it; it can be resumed.

@@ -181,7 +181,6 @@ pub(super) const fn files(set: NamedSet) -> &'static [SourceFile] {
     }
 }
 
-/// Bytes that are downloaded for a set.
 pub fn published_size(set: NamedSet) -> u64 {
     files(set).iter().map(|file| file.size).sum()
 }

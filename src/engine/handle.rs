@@ -17,7 +17,6 @@ use crate::records::{JobId, StepPoint, Telemetry};
 use crate::run_config::WeightFormat;
 use crate::runs::CheckpointThread;
 
-/// Where finished runs go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunsTarget {
     /// A new folder inside this one for each run.
@@ -57,7 +56,6 @@ pub struct EngineSettings {
     /// The list of other machines that My digits may be sent to.
     #[serde(skip)]
     pub recipients: PathBuf,
-    /// The devices of the machine it is on.
     #[serde(skip, default = "this_machine")]
     pub devices: Arc<dyn Devices>,
 }
@@ -90,7 +88,6 @@ pub struct EngineHandle {
 }
 
 pub struct EngineSide {
-    /// Commands, in order.
     pub commands: Receiver<Command>,
     pub events: EventSink,
 }

@@ -78,7 +78,6 @@ impl EngineHandle {
 pub trait Devices: Debug + Send + Sync {
     fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
-    /// A copy of the model on this device.
     fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem>;
 }
 

@@ -36,7 +36,6 @@ impl RunsTarget {
         }
     }
 
-    /// The folder that it names.
     pub(super) fn folder(&self) -> &Path {
         let (Self::Store(folder) | Self::Folder { folder, .. }) = self;
         folder
@@ -80,7 +79,6 @@ pub(super) fn places(settings: &EngineSettings, before: Option<&RunPlaces>) -> R
     }
 }
 
-/// Where the run is saved.
 pub(super) fn target(settings: &EngineSettings, places: &RunPlaces) -> RunsTarget {
     let folder = |folder: &PathBuf| RunsTarget::Folder {
         folder: folder.clone(),

@@ -14,7 +14,6 @@ use crate::records::{DrawingAnswer, JobId, ModelRef};
 pub(super) struct Recognizer {
     /// The model in use, on the CPU, unless one is being trained and followed.
     classifier: Option<Classifier>,
-    /// Where that model runs.
     pub device: InferenceDevice,
     /// The weights of the training run, as they are now.
     training: Option<(JobId, Classifier)>,

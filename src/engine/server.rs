@@ -24,16 +24,12 @@ pub enum ServeError {
     NoCaller,
     #[error("the caller is Inkling {theirs}, but this engine is Inkling {ours}")]
     Version { ours: String, theirs: String },
-    /// Its content makes no sense.
     #[error("the client sent an invalid message: {0}")]
     InvalidMessage(io::Error),
-    /// A pipe to it or from it broke.
     #[error("the connection to the client failed: {0}")]
     Connection(io::Error),
-    /// The system or a limit of the user allows no further thread.
     #[error("no thread could be started: {0}")]
     NoThread(io::Error),
-    /// What comes from another machine cannot be stored.
     #[error("the folder for files from other machines could not be prepared: {0}")]
     Store(io::Error),
 }

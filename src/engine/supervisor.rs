@@ -21,7 +21,6 @@ use crate::system::threads;
 /// What the engine's work gets: commands, a sink for events, and a place to note its activity, so
 /// that a panic is reported as what it interrupted.
 pub struct WorkerContext<'a> {
-    /// Commands, in order.
     pub commands: &'a mut Receiver<Command>,
     pub events: &'a mut EventSink,
     pub activity: &'a mut Option<Activity>,
@@ -34,7 +33,6 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// The event that says that it failed.
     pub const fn failed(self, problem: Problem) -> Event {
         match self {
             Self::Job(id) => Event::Job {
@@ -93,7 +91,6 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "no reason given".to_owned())
 }
 
-/// Works until shutdown.
 pub(super) fn work(
     settings: &EngineSettings,
     checkpoint_thread: &CheckpointThread,

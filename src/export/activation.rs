@@ -32,7 +32,6 @@ pub fn candle(activation: Activation) -> String {
 }
 
 impl Graph<'_> {
-    /// Adds the activation of a layer.
     pub(super) fn activate(&mut self, layer: &str, activation: Option<Activation>) {
         let Some(activation) = activation else { return };
         let name = format!("{layer}.{activation}");

@@ -7,7 +7,6 @@ pub enum ExportError {
     /// The format consists of layers, and those of an imported ONNX network are not known.
     #[error("An imported ONNX network cannot be exported in this format.")]
     UnsupportedNetwork,
-    /// A weight could not be read from the device, or a file could not be encoded.
     #[error("The model could not be exported: {}", sentence(message))]
     Failed { message: String },
     /// Its files cannot go where they were to go.

@@ -243,7 +243,6 @@ fn harmless(name: &str) -> String {
     name.chars().map(safe).take(60).collect()
 }
 
-/// The metadata key of the run's results.
 pub const RUN_KEY: &str = "inkling_run";
 
 type Row = (&'static str, Untrusted);

@@ -17,7 +17,6 @@ const VERSION: &str = "brain.Event:2";
 /// What other programs put the machine's name for.
 const WRITER: &str = "inkling";
 
-/// An event file that is being written.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,

@@ -11,16 +11,13 @@ use crate::text::format::{grouped, joined, percent};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// The file could not be opened or read.
     #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
-    /// The file holds no weights that Inkling can read, or is damaged.
     #[error(
         "{path} does not contain weights that Inkling can read: {}",
         sentence(reason)
     )]
     Malformed { path: PathBuf, reason: String },
-    /// Its weights are those of no network known here.
     #[error(
         "The weights in {path} do not match any network that Inkling supports. Closest match: {}. Differences: {}.",
         mismatch.closest.label(), mismatch.differences()
@@ -29,7 +26,6 @@ pub enum ImportError {
         path: PathBuf,
         mismatch: Box<Mismatch>,
     },
-    /// They fit a network, but not all of their numbers are finite.
     #[error("The weights in {path} cannot be used: {name} contains NaN or infinite values.")]
     NotFinite { path: PathBuf, name: String },
     /// It is an ONNX file whose network is not one of those known here, and cannot be computed as
@@ -39,14 +35,11 @@ pub enum ImportError {
         sentence(reason)
     )]
     Graph { path: PathBuf, reason: String },
-    /// It is an ONNX file whose network is not the one that it was said to have.
     #[error("{path} does not contain {}: its network computes something else.", network.label())]
     OtherNetwork { path: PathBuf, network: Network },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
     #[error("{}", undecided(path, trials))]
     Undecided { path: PathBuf, trials: Box<Trials> },
-    /// What it is said to have been trained on has another number of classes than a network that
-    /// can be imported.
     #[error("{data} has {given} classes, and only networks with ten classes can be imported.")]
     Classes { data: String, given: usize },
     /// What Inkling made of it could not be used or tried out, or it was cancelled.
@@ -126,7 +119,6 @@ impl Trials {
             .then_some(EXPORT_AS_ONNX)
     }
 
-    /// The network that is offered.
     fn network(&self) -> Network {
         self.readings.first().map_or_else(
             || ModelKind::Onnx.into(),

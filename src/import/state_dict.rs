@@ -33,7 +33,6 @@ const MAX_EXPANSION: u64 = 4;
 const SLACK_BYTES: u64 = 1 << 20;
 const PICKLE: &str = "data.pkl";
 
-/// Opens the archive with these bytes.
 pub fn open(bytes: &[u8]) -> Result<Weights<'static>, String> {
     let mut archive = Archive::open(bytes)?;
     let pickle = Pickle::read(&archive.entry(PICKLE)?.unwrap_or_default())?;

@@ -143,7 +143,6 @@ impl<'a> Weights<'a> {
         self.tensors.iter().map(named).collect()
     }
 
-    /// The numbers of the tensor with this name.
     pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
         let tensor = self.tensors.get(name).ok_or("it is missing");
         let values = tensor.map_err(str::to_owned).and_then(Tensor::values);

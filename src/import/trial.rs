@@ -126,7 +126,6 @@ impl Candidate {
 pub struct Decided {
     pub net: Net,
     pub reading: Reading,
-    /// Its accuracy on these images.
     pub accuracy: f64,
     pub tried_on: TrialImages,
     /// The measurements, if they leave doubt.

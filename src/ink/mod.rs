@@ -32,10 +32,8 @@ use crate::system::NotRegular;
 /// Why an image or an ink file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InkError {
-    /// The file could not be opened or read.
     #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
-    /// The file is not what it should be.
     #[error(
         "{path} is not an image or an ink file that Inkling can read: {}",
         sentence(reason)

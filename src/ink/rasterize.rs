@@ -296,7 +296,6 @@ impl Canvas {
         }
     }
 
-    /// The ink coverage of each pixel.
     fn coverage(&self, mut bulge: impl FnMut(f32, f32) -> f32) -> Coverage {
         let mut coverage = Coverage::default();
         for (index, (value, &squared)) in coverage.0.iter_mut().zip(&self.nearest).enumerate() {

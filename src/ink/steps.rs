@@ -55,7 +55,6 @@ impl Steps {
         middle: None,
     };
 
-    /// These steps without this one.
     #[must_use]
     pub const fn without(mut self, step: Step) -> Self {
         self.without[step as usize] = true;

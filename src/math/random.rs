@@ -10,7 +10,6 @@ pub struct Random {
 }
 
 impl Random {
-    /// The generator of this seed.
     pub fn new(seed: u64) -> Self {
         Self {
             state: [0, 1, 2, 3].map(|index| Self::at(seed, index)),
@@ -46,7 +45,6 @@ impl Random {
         seed ^ name.rotate_left(17)
     }
 
-    /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);

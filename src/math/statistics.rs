@@ -37,7 +37,6 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
 pub struct ClassScore {
     pub digit: u8,
     pub images: u64,
-    /// How many of them were classified correctly.
     pub correct: u64,
 }
 

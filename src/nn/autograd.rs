@@ -41,7 +41,6 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    /// The gradient of an op's only input.
     pub fn input(gradient: Option<Tensor>) -> Self {
         Self {
             inputs: vec![gradient],

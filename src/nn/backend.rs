@@ -56,7 +56,6 @@ pub const COMPOSED: &dyn Backend = &composed::Composed;
 #[derive(Clone, Copy, Debug)]
 pub struct OptimizerStep {
     pub kind: OptimizerKind,
-    /// The learning rate.
     pub lr: f32,
     /// Gradients are multiplied by this first: it undoes loss scaling and averages.
     pub scale: f32,

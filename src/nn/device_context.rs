@@ -16,7 +16,6 @@ pub type MemoryExhausted = Arc<dyn Fn() -> bool + Send + Sync>;
 /// A device, and the backend that computes on it.
 #[derive(Clone)]
 pub struct DeviceContext {
-    /// Where tensors are stored.
     pub device: Device,
     pub backend: &'static dyn Backend,
     exhausted: Option<MemoryExhausted>,

@@ -35,7 +35,6 @@ impl DigitDetector {
         }
     }
 
-    /// The shapes of [`TENSORS`].
     pub fn shapes(inputs: usize) -> [Vec<usize>; 4] {
         [vec![HIDDEN, inputs], vec![HIDDEN], vec![1, HIDDEN], vec![1]]
     }

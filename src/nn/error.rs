@@ -6,7 +6,6 @@ use crate::system::NotRegular;
 /// Why a model file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// The file could not be opened or read.
     #[error("The model {path} could not be read: {}", sentence(reason))]
     Unreadable {
         path: PathBuf,
@@ -16,7 +15,6 @@ pub enum ModelError {
     /// The file has weights that another program saved, which have to be imported first.
     #[error("{path} contains weights that were not saved by Inkling.")]
     Foreign { path: PathBuf },
-    /// The file is not an Inkling model, or is damaged.
     #[error("{path} is not an Inkling model, or is damaged: {}", sentence(reason))]
     Malformed { path: PathBuf, reason: String },
 }
@@ -42,13 +40,8 @@ impl Explain for ModelError {
 /// Why a computation came to no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComputeError {
-    /// A tensor operation failed.
     #[error("A computation failed: {}", sentence(message))]
-    Failed {
-        /// What the library says.
-        message: String,
-    },
-    /// A thread could not be started.
+    Failed { message: String },
     #[error("No further thread could be started: {}", sentence(reason))]
     NoThread {
         /// What the system says.

@@ -36,7 +36,6 @@ pub const CARD_KEY: &str = "inkling";
 /// What a model file says about its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelCard {
-    /// Version of the file's format.
     pub version: u32,
     pub model: ModelKind,
     /// What each logit stands for.
@@ -47,11 +46,9 @@ pub struct ModelCard {
     #[serde(flatten)]
     pub calibration: Calibration,
     pub data: DataSpec,
-    /// Completed epochs.
     pub epochs: u32,
     /// Accuracy on the validation split after the last of them, where it was measured.
     pub validation_accuracy: Option<f32>,
-    /// Accuracy on test images, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Accuracy>,
     pub config: RunConfig,
@@ -81,7 +78,6 @@ pub struct ModelFile {
 }
 
 impl ModelFile {
-    /// The bytes of the model's file.
     pub fn to_bytes(&self, format: WeightFormat) -> Result<Vec<u8>, ComputeError> {
         self.to_bytes_with(format, Vec::new())
     }

@@ -23,7 +23,6 @@ pub enum Layer {
         bias: bool,
         /// Whether 2x2 max-pooling with stride 2 follows, for which the kernel has stride 1.
         pool: bool,
-        /// What follows, if anything.
         activation: Option<Activation>,
     },
     /// Batch normalization, then the activation.
@@ -34,7 +33,6 @@ pub enum Layer {
         /// The scale it starts from: 0 at the end of a residual block makes the block start as its
         /// shortcut alone (Goyal et al. 2017), 1 elsewhere.
         scale: f32,
-        /// What follows, if anything.
         activation: Option<Activation>,
     },
     Activation(Activation),
@@ -53,7 +51,6 @@ pub enum Layer {
     Tokens,
     /// Adds to each token a learned embedding of its place.
     Positions {
-        /// Its only parameter.
         name: String,
         /// Tokens in a sequence.
         tokens: usize,
@@ -84,7 +81,6 @@ pub enum Layer {
         inputs: usize,
         /// Features out.
         outputs: usize,
-        /// What follows, if anything.
         activation: Option<Activation>,
     },
     /// Sets this share of features to zero while training and scales the others up (Srivastava et
@@ -114,7 +110,6 @@ pub(super) enum Init {
 }
 
 impl Layer {
-    /// True for dropout.
     pub const fn is_dropout(&self) -> bool {
         matches!(self, Self::Dropout(_))
     }

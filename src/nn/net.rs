@@ -191,7 +191,6 @@ impl Net {
         self.network
     }
 
-    /// How many classes it distinguishes.
     pub const fn classes(&self) -> usize {
         self.classes
     }
@@ -241,7 +240,6 @@ impl Net {
         self.parameters.list()
     }
 
-    /// The weights of this name.
     pub fn parameter(&self, name: &str) -> Result<&Parameter> {
         self.parameters.get(name)
     }
@@ -401,7 +399,6 @@ impl Net {
         &self.context
     }
 
-    /// Its layers, in order.
     pub(super) fn layers(&self) -> &[Layer] {
         &self.layers
     }

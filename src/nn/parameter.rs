@@ -56,7 +56,6 @@ impl Parameter {
         })
     }
 
-    /// The same parameter in another role.
     #[must_use]
     pub fn with_role(self, role: Role) -> Self {
         Self { role, ..self }
@@ -85,12 +84,10 @@ impl Parameter {
         self.var.elem_count()
     }
 
-    /// True without elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Sizes of its dimensions.
     pub fn dims(&self) -> &[usize] {
         self.var.dims()
     }
@@ -136,7 +133,6 @@ impl Parameter {
         self.lock().clone()
     }
 
-    /// Replaces the gradient.
     pub fn set_grad(&self, grad: Option<Tensor>) {
         *self.lock() = grad;
     }
@@ -146,7 +142,6 @@ impl Parameter {
         self.lock().take()
     }
 
-    /// Discards the gradient.
     pub fn zero_grad(&self) {
         self.set_grad(None);
     }
@@ -178,7 +173,6 @@ impl Parameter {
     }
 }
 
-/// The parameters of a network.
 #[derive(Debug)]
 pub struct Parameters {
     list: Vec<Parameter>,

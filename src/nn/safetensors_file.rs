@@ -23,7 +23,6 @@ const PREFIX: usize = 8;
 #[derive(Debug)]
 pub struct SafetensorsFile<'a> {
     metadata: Metadata,
-    /// Every tensor by name.
     index: BTreeMap<String, TensorInfo>,
     data: &'a [u8],
 }
@@ -63,7 +62,6 @@ impl<'a> SafetensorsFile<'a> {
         }
     }
 
-    /// The text under this key of the metadata.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.metadata
             .metadata()

@@ -195,7 +195,6 @@ fn normalize(grad: &mut [f32], variances: impl Iterator<Item = f32>) -> f64 {
     sum_of_squares(grad)
 }
 
-/// The sum, in the order of the parts.
 fn sum(parts: impl IndexedParallelIterator<Item = f64>) -> f64 {
     parts.collect::<Vec<_>>().iter().sum()
 }

@@ -115,7 +115,6 @@ impl Optimizer {
         )
     }
 
-    /// Discards accumulated gradients.
     pub fn zero_grad(&self) {
         self.buffers.zero_grad();
     }

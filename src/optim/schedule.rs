@@ -132,7 +132,6 @@ impl Default for LossScale {
 }
 
 impl LossScale {
-    /// What the loss is multiplied by.
     pub const fn scale(&self) -> f32 {
         self.scale
     }

@@ -45,13 +45,10 @@ pub struct ClassNames(Arc<[Box<str>]>);
 /// Why these cannot be the names of classes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ClassesError {
-    /// There are too few of them, or too many.
     #[error("a data set has {} to {} classes, not {given}", CLASS_COUNTS.start(), CLASS_COUNTS.end())]
     Count { given: usize },
-    /// One has no visible character, or more than any name needs.
     #[error("\"{0}\" is not the name of a class: it should have 1 to {MAX_NAME_CHARS} characters")]
     Name(String),
-    /// Two are the same.
     #[error("two classes are called \"{0}\"")]
     Duplicate(String),
 }

@@ -57,7 +57,6 @@ impl NamedSet {
         }
     }
 
-    /// The meaning of its classes.
     pub const fn classes(self) -> Classes {
         match self {
             Self::Mnist | Self::EmnistDigits => Classes::Digits,
@@ -233,7 +232,6 @@ enum Stored {
 }
 
 impl DataSpec {
-    /// The built-in digits.
     pub fn builtin() -> Self {
         Self(vec![DataSource::Builtin])
     }

@@ -135,7 +135,6 @@ fn out_of_range(setting: Setting, given: &str) -> String {
     )
 }
 
-/// What a model's layer widths can be.
 pub fn widths_hint(model: ModelKind) -> String {
     let (least, most) = model.width_counts().into_inner();
     let usual = joined(model.widths(), "-");
@@ -155,7 +154,6 @@ pub fn widths_hint(model: ModelKind) -> String {
     }
 }
 
-/// What the layers of a CNN can be.
 pub fn layers_hint() -> String {
     format!(
         "Give layers such as {}-128, or leave them empty.",

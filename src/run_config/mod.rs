@@ -203,7 +203,6 @@ impl RunConfig {
         format!("{} on {}", self.network().label(), self.data.label())
     }
 
-    /// The network that is trained.
     pub fn network(&self) -> Network {
         Network::new(self.model, self.widths).with_layers(self.layers)
     }

@@ -12,7 +12,6 @@ use crate::text::format::joined;
 
 /// The most hidden layers whose width can be chosen.
 pub(super) const MAX_LAYERS: usize = 8;
-/// The widest layer.
 pub const MAX_WIDTH: u16 = 2048;
 /// The hidden layers that an MLP can have.
 const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MAX_LAYERS;
@@ -217,7 +216,6 @@ const MAX_CNN_LAYERS: usize = 12;
 /// The largest kernel, in pixels along a side.
 const MAX_KERNEL: u8 = 11;
 
-/// A hidden layer of a CNN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CnnLayer {
     /// A convolution with stride 1; an activation follows it and its pooling. Written `32C3`, or

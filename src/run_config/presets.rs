@@ -115,7 +115,6 @@ const MAX_EPOCHS: u64 = 200;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     pub batch_size: bool,
-    /// The epochs.
     pub epochs: bool,
 }
 

@@ -424,7 +424,6 @@ pub fn differing_settings(configs: &[&RunConfig]) -> Vec<(&'static str, Vec<Stri
     Setting::ALL.iter().map(values).filter(differ).collect()
 }
 
-/// The numbers that a setting can be.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     /// What the setting is called in a sentence.

@@ -121,7 +121,6 @@ impl CheckpointWriter {
         })
     }
 
-    /// The folder they go to.
     pub fn folder(&self) -> &Path {
         &self.path
     }

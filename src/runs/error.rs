@@ -9,19 +9,14 @@ use crate::text::format::file_size;
 /// Why a run's folder cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// It could not be read or removed.
     #[error("The run in {folder} could not be used: {}", sentence(reason))]
     Unreadable { folder: PathBuf, reason: String },
-    /// What it holds is not an Inkling run, or is damaged.
     #[error("{folder} does not contain a complete run: {}", sentence(reason))]
     Malformed { folder: PathBuf, reason: String },
-    /// The run is in progress there, in this or another Inkling.
     #[error("The run in {folder} is already in progress, perhaps in another window.")]
     InUse { folder: PathBuf },
-    /// A run was to be written there, but something else is.
     #[error("{folder} contains other files, which would be overwritten.")]
     Occupied { folder: PathBuf },
-    /// There is not enough room for it.
     #[error(
         "No space left for the run: it needs {}, but only {} are free where {folder} is.",
         file_size(*needed),

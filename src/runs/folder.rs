@@ -30,7 +30,6 @@ const MAX_SUMMARY_BYTES: u64 = 16 << 20;
 /// Larger tables of steps are not read; one has about 100 kB.
 const MAX_STEPS_BYTES: u64 = 4 << 20;
 
-/// What `run.json` holds.
 #[derive(Serialize)]
 struct Saved<'s> {
     #[serde(flatten)]
@@ -360,7 +359,6 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// Reads the run in `folder`.
     pub fn load(folder: &Path) -> Result<Self, RunError> {
         let summary = load(folder)?;
         let evaluation = EVALUATION.read(

@@ -77,7 +77,6 @@ impl<'r> Repeats<'r> {
             .map_or_else(validation, |test| test.evaluation.accuracy)
     }
 
-    /// The mean of the accuracies.
     pub fn mean(&self) -> Option<MeanInterval> {
         mean_interval(
             &self

@@ -218,7 +218,6 @@ impl Store {
         std::fs::rename(aside, folder).map_err(unreadable)
     }
 
-    /// Removes the deleted runs from the disk.
     pub fn empty_deleted(&self) {
         match std::fs::remove_dir_all(self.deleted()) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

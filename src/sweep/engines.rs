@@ -335,7 +335,6 @@ impl Slot {
         engine.send(command);
     }
 
-    /// Ends a trial, if it is this one.
     pub fn stop(&mut self, trial: u32) {
         if let Some((id, _)) = self.job.take_if(|(_, number)| *number == trial)
             && let Some(engine) = &self.engine

@@ -5,7 +5,6 @@ use crate::run_config::{ConfigProblem, Setting};
 use crate::system::{NotRegular, WriteError};
 use crate::text::format::capitalized;
 
-/// A mistake in the definition of a sweep.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DefinitionError {
     #[error("No setting is called \"{name}\".")]
@@ -102,18 +101,14 @@ impl Explain for DefinitionError {
 pub enum SweepError {
     #[error(transparent)]
     Definition(#[from] DefinitionError),
-    /// A file of it could not be read.
     #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
-    /// What is there is not a sweep, or is damaged.
     #[error("{path} is not part of a sweep, or is damaged: {}", sentence(reason))]
     Malformed { path: PathBuf, reason: String },
-    /// There is something in the folder for a new sweep.
     #[error("The folder {folder} is not empty.")]
     Occupied { folder: PathBuf },
     #[error("The sweep in {folder} is in progress in another process.")]
     InUse { folder: PathBuf },
-    /// There is no sweep to resume in the folder that sweeps are in.
     #[error("There is no sweep to resume in {folder}.")]
     None { folder: PathBuf },
     /// Its journal could not be written.

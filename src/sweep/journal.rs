@@ -144,7 +144,6 @@ pub enum Entry {
     /// It trained to its end.
     Completed,
     Pruned,
-    /// It has no result.
     Failed {
         reason: String,
     },

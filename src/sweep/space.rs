@@ -206,7 +206,6 @@ impl Dimension {
         }
     }
 
-    /// Whether this is one of its values.
     pub fn contains(&self, value: &Value) -> bool {
         match (&self.range, value) {
             (Range::Interval { low, high, .. }, Value::Number(number)) => {
@@ -251,7 +250,6 @@ impl Dimension {
         }
     }
 
-    /// The value at a place on that axis.
     pub(super) fn value_at(&self, place: f64) -> Value {
         match &self.range {
             Range::Values { values } => {

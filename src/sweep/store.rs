@@ -92,7 +92,6 @@ impl SweepStore {
         Ok(fs::rename(aside, folder).map_err(|error| WriteError::new(folder, &error))?)
     }
 
-    /// Removes the deleted sweeps from the disk.
     pub fn empty_deleted(&self) {
         match fs::remove_dir_all(self.root.join(DELETED)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -41,7 +41,6 @@ pub enum WriteErrorKind {
     NotPermitted,
     /// What is there is not a regular file: a folder, a device, a pipe, a symbolic link.
     NotRegular,
-    /// Anything else.
     Other,
 }
 
@@ -93,13 +92,10 @@ impl Explain for WriteError {
 /// Why files cannot be written where they were to go. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Files are there already, and nobody said that they may be replaced.
     #[error("{} exist{} already. Nothing was written.", list(paths), if paths.len() == 1 { "s" } else { "" })]
     Exist { paths: Vec<PathBuf> },
-    /// The file that it is made from would be replaced.
     #[error("{path} is the input file and would be replaced. Nothing was written.")]
     Source { path: PathBuf },
-    /// Two of the files would have the same name.
     #[error(
         "Two of the files would have the name {path}: the one that was asked for, and one that is written next to it. Nothing was written."
     )]

@@ -30,7 +30,6 @@ pub fn set_up() {
     }
 }
 
-/// Returns to the kernel what was freed.
 pub fn return_freed() {
     // SAFETY: both can be called at any time, on any thread.
     unsafe {

@@ -160,7 +160,6 @@ impl ChildProcess {
         lock(&self.child).id()
     }
 
-    /// Ends it at once.
     pub fn kill(&self) {
         // One that is gone already cannot be killed, and need not be.
         let _ = lock(&self.child).kill();

@@ -9,7 +9,6 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The digest of everything that can be read.
 pub fn digest_of(mut bytes: impl Read) -> io::Result<[u8; 32]> {
     let (mut hasher, mut piece) = (Sha256::new(), vec![0; 1 << 16]);
     loop {

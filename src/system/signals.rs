@@ -1,7 +1,6 @@
 //! What this process is asked for from outside: Ctrl-C, and requests to end (SIGTERM and SIGHUP; on
 //! Windows a console that closes, or a session that ends).
 
-/// A request from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     Interrupt,

@@ -21,7 +21,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// A table without bars.
     pub fn plain(
         title: &'static str,
         about: impl Into<String>,
@@ -42,7 +41,6 @@ impl Section {
 pub struct Line {
     /// One per column; empty if nothing was measured.
     pub cells: Vec<Cell>,
-    /// Details of this line; may be empty.
     pub detail: String,
     /// True if its figures are not reliable: they get a sign.
     pub unreliable: bool,
@@ -104,7 +102,6 @@ impl Line {
     }
 }
 
-/// The tables as text, one below the other.
 pub fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {

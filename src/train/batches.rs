@@ -48,7 +48,6 @@ impl Batch {
         self.labels.elem_count()
     }
 
-    /// True without images.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -341,7 +340,6 @@ impl EpochSteps {
     }
 }
 
-/// The order of the images of an epoch.
 #[derive(Debug)]
 pub struct EpochOrder {
     /// From 1.
@@ -380,7 +378,6 @@ impl Shuffle {
         self.done
     }
 
-    /// How many images an epoch has.
     pub const fn images(&self) -> usize {
         self.order.len()
     }

@@ -22,13 +22,11 @@ use crate::records::{EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, S
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::train::TrainError;
 
-/// What a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointCard {
     pub config: RunConfig,
     /// Training images: a data set that has another number by now has changed.
     pub train_images: u64,
-    /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
     pub curve: StepCurve,
     /// Steps done of the epoch that follows them.
@@ -54,7 +52,6 @@ pub struct Checkpoint {
 }
 
 impl CheckpointCard {
-    /// How far the run is.
     pub fn position(&self) -> RunPosition {
         RunPosition {
             epochs: self.epochs.len() as u32,
@@ -131,7 +128,6 @@ impl Checkpoint {
     }
 }
 
-/// What a run was trained on, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOrigin {
     /// What its data set holds.

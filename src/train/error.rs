@@ -5,7 +5,6 @@ use crate::records::Divergence;
 /// Why a run could not be trained, besides what its parts report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrainError {
-    /// The loss became NaN or exploded, and rolling back did not help.
     #[error(
         "Training diverged: {}, even after three rollbacks with lower learning rates.",
         cause.at_step(*step)
@@ -16,13 +15,11 @@ pub enum TrainError {
         /// How.
         cause: Divergence,
     },
-    /// The data set of an interrupted run is not the one it was trained on.
     #[error(
         "This run cannot be resumed: the {} are not the ones it was started with.",
         part.label()
     )]
     DataChanged { part: DataPart },
-    /// An interrupted run cannot be resumed.
     #[error("This run cannot be resumed: {}", sentence(reason))]
     NotResumable {
         /// What stands against it.

@@ -24,7 +24,6 @@ const ONE_IN: usize = 5;
 /// The learning rate is a tenth of that of the model's run, within these limits.
 const RATES: [f64; 2] = [1e-4, 1e-3];
 
-/// A run that fine-tunes a model.
 #[derive(Clone, Debug)]
 pub struct FineTuning {
     pub config: RunConfig,

@@ -221,7 +221,6 @@ impl PendingSteps {
 #[derive(Clone, Copy, Debug)]
 pub struct CompletedStep {
     pub step: u64,
-    /// The learning rate it was taken with.
     pub learning_rate: f32,
     pub metrics: Metrics,
 }

@@ -26,7 +26,6 @@ pub fn check(config: &RunConfig) -> Result<(), Problem> {
         .map_or(Ok(()), |path| trained_net(config, path).map(drop))
 }
 
-/// What a run starts from.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The network before the first step.

@@ -34,7 +34,6 @@ pub struct RunProgress {
     pub posterior: Vec<Arc<EpochWeights>>,
 }
 
-/// The part of an epoch that is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialEpoch {
     /// Optimizer steps over batches as large as those of the first epoch.
@@ -114,7 +113,6 @@ impl RunProgress {
         }
     }
 
-    /// The epoch in progress, from 1.
     pub fn epoch(&self) -> u32 {
         self.epochs.len() as u32 + 1
     }

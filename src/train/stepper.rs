@@ -299,7 +299,6 @@ pub struct TrainState {
     pub weights: Vec<Vec<f32>>,
     pub optimizer: OptimizerState,
     pub ema: Option<WeightEma>,
-    /// The loss scale of a run in f16.
     pub loss_scale: Option<LossScale>,
 }
 

@@ -93,7 +93,6 @@ impl TrainedModel {
         }
     }
 
-    /// The model as it is saved.
     pub fn model_file(&self) -> ModelFile {
         let test = self.summary.test.as_ref().map(SplitEvaluation::accuracy);
         ModelFile {

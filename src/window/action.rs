@@ -49,7 +49,6 @@ pub enum WizardStep {
 }
 
 impl WizardStep {
-    /// Every page, in order.
     pub const ALL: [Self; 5] = [
         Self::Welcome,
         Self::Hardware,
@@ -59,7 +58,6 @@ impl WizardStep {
     ];
 }
 
-/// An action of the person at the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Show(Screen),
@@ -85,7 +83,6 @@ pub enum Action {
     SaveFile {
         title: &'static str,
         name: String,
-        /// The file's bytes.
         bytes: Vec<u8>,
     },
     /// Open a folder in the system's file manager.

@@ -77,7 +77,6 @@ impl BackgroundTasks {
         });
     }
 
-    /// Runs a task that has several results.
     pub fn run_with_updates(&self, task: impl FnOnce(&dyn Fn(Then)) + Send + 'static) {
         let sender = self.sender();
         let spawned = threads::spawn("inkling-task", move || task(&sender));

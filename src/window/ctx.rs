@@ -103,7 +103,6 @@ pub struct Ctx {
 /// What a feature wants of the engine or of another feature.
 #[derive(Debug)]
 pub enum Request {
-    /// Send this to the engine.
     Send(Box<Command>),
     /// Prepare the screen that is shown now in the place of this one.
     Prepare {
@@ -120,7 +119,6 @@ pub enum Request {
     CopyImage(Box<Image>),
     /// Time the presets as soon as nothing else is measured, if that is still wanted.
     TimePresets,
-    /// Have the engine live there.
     MoveEngine(EngineHost),
     RestartEngine,
     /// Do this as if the person had asked for it again.
@@ -181,7 +179,6 @@ impl Ctx {
         self.requests.push_back(request);
     }
 
-    /// Sends a command to the engine.
     pub(in crate::window) fn send(&mut self, command: Command) {
         self.request(Request::Send(Box::new(command)));
     }

@@ -38,7 +38,6 @@ pub(super) struct EngineLink {
 }
 
 impl EngineLink {
-    /// Starts an engine where it usually lives.
     pub fn start(deps: &AppDeps, settings: &Settings) -> Self {
         Self::start_on(deps.host.clone(), deps.host.clone(), deps, settings)
     }

@@ -85,7 +85,6 @@ pub(super) struct Views {
     pub closing: Closing,
 }
 
-/// Whether the window may close.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Closing {
     /// Nobody has asked to close it.

@@ -71,7 +71,6 @@ const fn about(job: &Job) -> (Activity, Option<(&'static str, Screen)>) {
     (activity, Some((name, screen)))
 }
 
-/// How a job ended that has no result.
 #[derive(Clone, Debug)]
 pub enum WithoutResult {
     Cancelled,

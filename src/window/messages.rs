@@ -98,7 +98,6 @@ impl Message {
         Self::new(what, "")
     }
 
-    /// Lines of the file of drawings are damaged.
     pub fn drawings_unreadable(lines: usize) -> Self {
         let lines = count(lines as u64, "line");
         Self::new(
@@ -165,7 +164,6 @@ impl Message {
         )
     }
 
-    /// A run was deleted and can be restored.
     pub fn run_deleted(title: &str) -> Self {
         Self::new(
             format!("“{title}” was deleted."),
@@ -223,7 +221,6 @@ impl Message {
         )
     }
 
-    /// What was typed is not a host.
     pub fn not_a_host(given: &str) -> Self {
         Self::new(
             format!(

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-/// Whether the window rests.
 #[derive(Debug, Default)]
 pub struct Rest {
     last: Option<Instant>,

@@ -48,7 +48,6 @@ const SOFTWARE_RENDERERS: [&str; 5] = [
     "Microsoft Basic Render",
 ];
 
-/// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 
 /// Opens the window with these files and returns when it is closed: the exit status, 0 unless a

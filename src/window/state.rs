@@ -85,7 +85,6 @@ impl Ctx {
         }
     }
 
-    /// The folder that contains the run folders.
     pub fn runs_folder(&self) -> &Path {
         &self.deps.paths.runs
     }

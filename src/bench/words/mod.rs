@@ -244,7 +244,6 @@ fn updates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     }
 }
 
-/// Recognition of one digit and of many.
 fn recognition(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let fastest = most(rows, |row| matches!(row, Measurement::ClassifyMany { .. }));
     let line = |&wanted: &ModelKind| {

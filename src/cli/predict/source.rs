@@ -13,7 +13,6 @@ use crate::problem::Problem;
 use crate::system::disk::is_of_the_kernel;
 use crate::system::input_file::InputFile;
 
-/// The argument that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 /// The most bytes that are read from it: as many as an image may have.
 const MAX_BYTES: u64 = 256 << 20;

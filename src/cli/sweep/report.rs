@@ -36,7 +36,11 @@ pub enum JsonLine<'s> {
         ended: usize,
     },
     /// A trial begins.
-    TrialStarted { trial: u32, values: Values<'s> },
+    TrialStarted {
+        /// Its number.
+        trial: u32,
+        values: Values<'s>,
+    },
     /// A trial completed an epoch.
     Epoch {
         trial: u32,
@@ -70,6 +74,7 @@ pub enum JsonLine<'s> {
     /// The best settings were trained as a run, with --test.
     Tested {
         trial: u32,
+        /// Its folder.
         run: String,
         test_accuracy: Option<f64>,
     },

@@ -45,6 +45,7 @@ pub enum JsonLine<'a> {
     /// end follows, and the exit status is not 0.
     Rescued {
         reason: String,
+        /// Its folder.
         run: String,
         /// Whether that is in the system's temporary folder.
         temporary: bool,
@@ -53,6 +54,7 @@ pub enum JsonLine<'a> {
     },
     /// The run ended and was saved.
     Finished {
+        /// Its folder.
         run: String,
         model: ModelKind,
         model_path: String,
@@ -100,6 +102,7 @@ pub enum JsonLine<'a> {
         /// Whether all weights are the same.
         same: bool,
         tensors: usize,
+        /// Tensors that differ.
         differing: usize,
         /// Of two weights; `None` if a tensor is missing or has another shape.
         largest_difference: Option<f32>,

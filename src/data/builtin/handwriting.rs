@@ -318,7 +318,6 @@ fn piece(knots: [[f32; 2]; 4], points: &mut Vec<[f32; 2]>) {
     }
 }
 
-/// Draws something that is not a digit.
 pub(super) fn draw(random: &mut Random) -> WrittenDigit {
     match random.below(20) {
         0..12 => write_one_of(skeletons::signs(), random),

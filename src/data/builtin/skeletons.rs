@@ -36,7 +36,6 @@ static ALL: LazyLock<Skeletons> = LazyLock::new(|| {
     parse(TEXT).unwrap_or_default()
 });
 
-/// The variants of a digit; none above 9.
 pub(super) fn of(digit: u8) -> &'static [Variant] {
     ALL.digits
         .get(usize::from(digit))

@@ -27,7 +27,6 @@ const DEFLATE_RATIO: u64 = 1032;
 pub enum Kind {
     /// Images in gray.
     Images,
-    /// A label for each image.
     Labels,
 }
 

@@ -135,7 +135,6 @@ fn parts_of(folder: &Path) -> Result<[Option<PathBuf>; 3], DataError> {
     Ok(parts)
 }
 
-/// The class folders of a data set.
 struct ClassFolders {
     train: Vec<PathBuf>,
     test: Vec<PathBuf>,

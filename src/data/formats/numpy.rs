@@ -456,7 +456,6 @@ struct NpyHeader {
     number: Number,
 }
 
-/// How a number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Number {
     kind: Kind,

@@ -183,7 +183,6 @@ struct Columns {
     images: Images,
 }
 
-/// The columns of the images.
 enum Images {
     /// One with image files.
     Files(usize),
@@ -313,7 +312,6 @@ impl<'p> LabeledFile<'p> {
         })
     }
 
-    /// The labels of all rows.
     fn labels(&self, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
         let mut labels = Vec::new();
         for group in self.groups() {

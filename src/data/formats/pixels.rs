@@ -166,7 +166,6 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// None yet.
     pub const fn new(shape: Shape) -> Self {
         Self {
             shape,
@@ -190,7 +189,6 @@ impl Pixels {
         self.gray.try_reserve_exact(bytes).is_ok()
     }
 
-    /// The bytes of all images.
     pub fn as_bytes(&self) -> &[u8] {
         &self.gray
     }
@@ -252,7 +250,6 @@ impl Pixels {
         }
     }
 
-    /// Exchanges rows and columns.
     pub fn transpose(&mut self) {
         let Shape { rows, columns, .. } = self.shape;
         let mut turned = vec![0; self.shape.pixels()];

@@ -74,7 +74,6 @@ const SEPARATORS: [char; 4] = ['-', '_', '.', ' '];
 /// What stands before the part in the names of MNIST's tables.
 const MNIST: [&str; 2] = ["mnist_", "mnist-"];
 
-/// What the name of a table says.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
     /// What stands before the part: nothing, or the name of a set with `mnist` in it.

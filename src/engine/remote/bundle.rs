@@ -270,7 +270,6 @@ impl BundleStore {
         })
     }
 
-    /// The folder of a bundle that is here.
     fn find(&mut self, bundle: &BundleId) -> Option<PathBuf> {
         let found = self.received.find(bundle)?;
         let folder = found.folder.clone();

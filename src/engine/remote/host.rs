@@ -209,7 +209,6 @@ pub fn received_on(host: &SshHost) -> Result<Vec<ReceivedBundle>, EngineExit> {
     }
 }
 
-/// Deletes some of that; what became of each.
 pub fn delete_received_on(
     host: &SshHost,
     bundles: &[BundleId],

@@ -138,7 +138,6 @@ impl ReceivedFolder {
         )
     }
 
-    /// Deletes bundles; what became of each.
     pub fn delete(&self, bundles: &[BundleId]) -> Vec<DeletedBundle> {
         let delete = |id: &BundleId| {
             let what = if is_digest(&id.0) {

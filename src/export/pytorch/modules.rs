@@ -28,9 +28,7 @@ pub fn modules(class: &str, about: Option<&str>, layers: &[Layer]) -> String {
 
 /// What is written of a class, or of a branch in it.
 struct Module {
-    /// The lines of `__init__`.
     init: Vec<String>,
-    /// The lines of `forward`.
     forward: Vec<String>,
     /// What the next layer takes.
     expression: String,

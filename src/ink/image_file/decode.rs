@@ -15,7 +15,6 @@ use crate::ink::InkError;
 use crate::ink::image::GrayImage;
 use crate::text::format::grouped;
 
-/// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 /// The longest side, in pixels.
 pub(super) const MAX_SIDE: u32 = 20_000;

@@ -169,7 +169,6 @@ fn writing_of(
     )
 }
 
-/// An image file and its size in bytes.
 fn open(path: &Path) -> Result<(BufReader<File>, u64), InkError> {
     let unreadable = InkError::unreadable(path);
     let file = open_regular(path).map_err(unreadable)?;

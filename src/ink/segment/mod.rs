@@ -240,7 +240,6 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// The bounds of these points.
     pub fn of(points: impl IntoIterator<Item = [f32; 2]>) -> Self {
         points.into_iter().fold(Self::default(), |bounds, point| {
             bounds.union(Self {
@@ -272,7 +271,6 @@ impl Bounds {
         (self.high[axis] - self.low[axis]).max(0.0)
     }
 
-    /// How far both overlap on an axis.
     pub fn overlap(&self, other: &Self, axis: usize) -> f32 {
         (self.high[axis].min(other.high[axis]) - self.low[axis].max(other.low[axis])).max(0.0)
     }

@@ -5,7 +5,6 @@ use candle_core::{DType, Device, Result, Tensor};
 use crate::data::augment::{KNOTS, MARGIN, PADDED, spline};
 use crate::ink::{PIXELS, SIDE};
 
-/// How the images of a batch are augmented.
 #[derive(Clone, Copy, Debug)]
 pub struct AugmentBatch<'a> {
     /// The parameters of each image (`data::augment::AugmentParams`),

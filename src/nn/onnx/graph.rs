@@ -98,12 +98,10 @@ impl OnnxGraph {
         })
     }
 
-    /// The bytes of its file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// How many classes it distinguishes.
     pub const fn classes(&self) -> usize {
         self.classes
     }

@@ -43,7 +43,6 @@ pub struct Operator<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Operators<'a> {
     pub list: Vec<Operator<'a>>,
-    /// The name of the only input.
     pub input: &'a str,
     /// The name of the first output.
     pub output: &'a str,

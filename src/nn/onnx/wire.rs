@@ -7,13 +7,11 @@ use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_va
 pub const EXTERNAL_DATA: &str =
     "one of its constants is in another file; save the model as a single one";
 
-/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     Varint(u64),
     /// Text, bytes, a message, or packed numbers.
     Bytes(&'a [u8]),
-    /// Any other number.
     Fixed,
 }
 

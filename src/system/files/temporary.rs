@@ -52,7 +52,6 @@ pub fn temporary_file(folder: &Path, suffix: &str) -> io::Result<NamedTempFile> 
     ))
 }
 
-/// The result of trying to lock a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// It is this process's now, until the file is closed.

@@ -38,7 +38,6 @@ pub enum Purpose {
     Export,
     /// A file of weights to import.
     Import,
-    /// An ink file to import.
     ImportInk,
     /// An image or ink file to open on the canvas.
     OpenInDraw,
@@ -93,7 +92,6 @@ impl Ctx {
         );
     }
 
-    /// Asks for a file to write.
     pub fn ask_for_new_file(&self, title: &str, name: &str, purpose: Purpose) {
         self.ask(self.deps.dialogs.save(title, name), title, name, purpose);
     }

@@ -45,7 +45,6 @@ pub enum ReachState {
     Reached(Box<OtherMachine>),
 }
 
-/// What can be done about other machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineAction {
     CheckDevice(DeviceChoice),

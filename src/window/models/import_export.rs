@@ -31,7 +31,6 @@ pub struct ExportView {
 /// An export that was not written because of files that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InTheWay {
-    /// The file to export to.
     pub to: PathBuf,
     pub paths: Vec<PathBuf>,
 }
@@ -223,7 +222,6 @@ impl Models {
         self.export = None;
     }
 
-    /// A preview or an export has come.
     fn exported(&mut self, ctx: &mut Ctx, is_preview: bool, report: ExportReport) {
         let Some(view) = &mut self.export else {
             return;
@@ -273,7 +271,6 @@ impl Train {
         ctx.show(Screen::Train);
     }
 
-    /// Files that were dropped on the window.
     pub fn drop_files(&mut self, ctx: &mut Ctx, files: Vec<PathBuf>) {
         for file in files {
             match Dropped::of(&file) {

@@ -23,7 +23,6 @@ pub(super) use import_export::is_named_like_weights;
 pub use import_export::{Dropped, ExportView, ImportQuestion, InTheWay};
 pub use thumbnails::Thumbnail;
 
-/// The saved runs.
 #[derive(Default)]
 pub struct Models {
     /// Finished runs, newest first, once listed.
@@ -31,7 +30,6 @@ pub struct Models {
     pub thumbnails: BTreeMap<PathBuf, Thumbnail>,
     /// Changes to saved runs that are being made.
     pub changes: Changes,
-    /// The comparison of models, while it is open.
     pub comparison: Option<ComparisonView>,
     /// The export dialog, while it is open.
     pub export: Option<ExportView>,
@@ -75,7 +73,6 @@ pub enum ModelsAction {
     RestoreRun(PathBuf),
     /// Give the run in this folder its name, note and star.
     Annotate(PathBuf, Annotation),
-    /// Show the results of a finished run.
     ShowResults(PathBuf),
     /// Evaluate a model on the test set of a data set.
     Evaluate {
@@ -99,7 +96,6 @@ pub enum ModelsAction {
     CloseComparison,
     /// Go to Models, with the run in this folder selected.
     ShowModel(PathBuf),
-    /// Open the export dialog for a model.
     OpenExport(ModelRef),
     ChangeExport(ExportSpec),
     /// Write the export to a file chosen in a dialog.
@@ -111,7 +107,6 @@ pub enum ModelsAction {
     ImportAs(ImportSpec),
     /// Leave a file unimported that could not be decided on.
     CloseImportQuestion,
-    /// Choose a file to import in a dialog.
     ChooseImport,
     /// Train the run in this folder again, to see whether its weights come out the same.
     Reproduce(PathBuf),

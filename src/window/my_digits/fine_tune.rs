@@ -10,7 +10,6 @@ use crate::window::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct FineTuneResult {
     pub tuned: FineTuned,
-    /// The model that was in use before.
     pub before: ModelRef,
 }
 

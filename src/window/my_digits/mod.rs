@@ -85,7 +85,6 @@ impl MyDigitsView {
         self.drawings.is_some()
     }
 
-    /// The drawings of each digit.
     fn by_digit(&self) -> [Vec<&MyDrawing>; DIGITS] {
         std::array::from_fn(|digit| {
             let drawings = self.drawings().iter();

@@ -23,7 +23,6 @@ pub enum MyDigitsAction {
     KeepRecent(usize, u8),
     Relabel(Box<KeptDrawing>, u8),
     DeleteKept(Box<KeptDrawing>),
-    /// Put a kept drawing on the canvas.
     DrawKept(Box<KeptDrawing>),
     /// Take the last change of the kept drawings back.
     UndoKept,
@@ -35,7 +34,6 @@ pub enum MyDigitsAction {
     ExportMyDigits(SetFormat),
     /// Start the guided collection of drawings: each digit several times.
     Collect,
-    /// Skip the digit that it asks for.
     SkipDigit,
     /// Let it ask for the digit before again.
     PreviousDigit,

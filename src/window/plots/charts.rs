@@ -284,7 +284,6 @@ fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) ->
     }
 }
 
-/// What all charts share in this frame.
 struct Frame {
     x: XAxis,
     /// The first and the last step in view.

@@ -153,7 +153,6 @@ impl Bucket {
 }
 
 impl Pyramid {
-    /// The number of points.
     pub const fn len(&self) -> usize {
         self.points.len()
     }
@@ -266,7 +265,6 @@ impl Pyramid {
         thinned
     }
 
-    /// The point nearest to `x`.
     pub fn nearest(&self, x: f64) -> Option<[f64; 2]> {
         let after = self.points.partition_point(|point| point[0] < x);
         let candidates = [after.checked_sub(1), Some(after)];

@@ -19,7 +19,6 @@ pub struct Figure {
 /// The values of all curves at a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readout {
-    /// The step they belong to.
     pub step: f64,
     /// "Step 940, epoch 2.00".
     pub place: String,

@@ -56,7 +56,6 @@ pub fn whole_marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
         .collect()
 }
 
-/// The unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum XUnit {
     #[default]

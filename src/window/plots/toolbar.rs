@@ -68,7 +68,6 @@ pub fn show(
 const SPEED_AND_MEMORY: &str = "Speed and memory";
 const ABOUT_SPEED_AND_MEMORY: &str = "Plot throughput and memory below loss and accuracy";
 
-/// The unit of the horizontal axis.
 fn horizontal_unit(ui: &mut Ui, view: &mut PlotsView) {
     ui.horizontal(|ui| {
         let label = ui.label("X axis");

@@ -135,7 +135,6 @@ fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
     row.inner
 }
 
-/// The answer to the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseAnswer {
     StayOpen,

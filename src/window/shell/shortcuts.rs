@@ -133,7 +133,6 @@ pub fn undo_and_redo<A: Into<Action>>(ui: &Ui, undo: A, redo: A, actions: &mut V
     });
 }
 
-/// All shortcuts with their effects, by topic.
 fn all(ctx: &Context) -> Vec<Topic> {
     let command = Modifiers::COMMAND;
     let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
@@ -213,7 +212,6 @@ fn topics(ui: &mut Ui, topics: &[Topic]) {
     }
 }
 
-/// Shows the overview while it is open.
 pub fn overview(ui: &Ui, open: &mut bool) {
     if !*open {
         return;

@@ -27,7 +27,6 @@ pub(super) fn icons() -> FontFamily {
     FontFamily::Name(ICONS.into())
 }
 
-/// A text in weight 600.
 pub trait SemiBold {
     #[must_use]
     fn semibold(self) -> Self;

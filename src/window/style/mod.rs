@@ -126,7 +126,6 @@ pub fn drop_down<T>(
     list.selected_text(shown).show_ui(ui, entries).response
 }
 
-/// The size of a text in one line.
 pub fn text_size(ui: &Ui, text: RichText) -> Vec2 {
     let line = WidgetText::from(text);
     let line = line.into_galley(ui, None, f32::INFINITY, FontSelection::Default);
@@ -207,7 +206,6 @@ pub fn spinner(ui: &mut Ui) {
 
 /// What a click on a control asks for.
 pub trait Pushes {
-    /// Pushes this action if the control was clicked.
     fn pushes<A: Into<Action>>(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> A);
 }
 
@@ -242,7 +240,6 @@ pub fn weak(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(RichText::new(text).weak()).wrap())
 }
 
-/// A text in weight 600.
 pub fn semibold(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.label(RichText::new(text).semibold())
 }
@@ -262,7 +259,6 @@ pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(hint(text)).wrap())
 }
 
-/// Small running text with an icon.
 pub fn note_with_icon(ui: &mut Ui, text: impl Into<String>) -> Response {
     let row = ui.horizontal_top(|ui| {
         icon(ui, Icon::Note);

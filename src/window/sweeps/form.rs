@@ -56,7 +56,6 @@ pub enum SweepField {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepProblem {
     pub field: SweepField,
-    /// The problem and its remedy.
     pub message: Message,
 }
 

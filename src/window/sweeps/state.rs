@@ -23,7 +23,6 @@ pub enum SweepPhase {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepView {
-    /// Its folder, once it has one.
     pub folder: Option<PathBuf>,
     pub definition: Definition,
     /// Its trials, in the order in which they began.

@@ -109,7 +109,6 @@ impl Sweeps {
             ctx.request(Request::Start(Box::new(RunView::new(run, config))));
         }
     }
-    /// Why the best settings cannot be tested now.
     pub fn why_not_test_best(&self, ctx: &Ctx) -> Option<&'static str> {
         let view = self.shown.as_ref()?;
         if view.best().is_none() {

@@ -20,7 +20,6 @@ const UPDATE_INTERVAL: f64 = 0.25;
 
 #[derive(Debug, Default)]
 pub struct SweepRequests {
-    /// To interrupt the sweep.
     pub interrupt: AtomicBool,
     /// To leave it at the trials that have ended by then.
     pub for_good: AtomicBool,
@@ -36,7 +35,6 @@ pub enum SweepNews {
     Sending(DataUpload),
     /// It goes on no further: it is complete or was interrupted, or there is an error.
     Ended(Box<SweepView>, Option<SweepError>),
-    /// It could not begin.
     Failed(SweepError),
     /// One that is not in progress was read, to be shown.
     Opened(Box<SweepView>),

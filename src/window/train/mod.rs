@@ -57,11 +57,9 @@ pub enum TrainAction {
     QueueRun,
     /// Show the next run on Train, or the current or last one.
     ShowNextRun(bool),
-    /// Start the first run of the queue.
     StartQueued,
     /// Take a run out of the queue.
     RemoveQueued(usize),
-    /// Change the configuration of the next run.
     Configure(Box<RunConfig>),
     Download(NamedSet),
     /// Cancel that, or put away what is said about its failure.
@@ -69,7 +67,6 @@ pub enum TrainAction {
     /// Type into the field of a number.
     Type(Setting, String),
     ApplyPreset(Preset),
-    /// Apply the settings recommended for this machine.
     ApplyRecommended,
     /// Start a run with the current configuration.
     Start,
@@ -86,11 +83,9 @@ pub enum TrainAction {
     SaveInterrupted(PathBuf),
     /// Discard an interrupted run: delete its checkpoint.
     ForgetInterrupted(PathBuf),
-    /// Show the curves of a finished run.
     ShowCurves(PathBuf),
     /// Start the next run from the weights of the run in this folder.
     TrainFurther(PathBuf),
-    /// Choose a data folder in a dialog.
     ChooseDataFolder,
     /// Add this folder to those searched for data sets, and train on it.
     UseDataFolder(PathBuf),

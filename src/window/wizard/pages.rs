@@ -294,7 +294,6 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
     }
 }
 
-/// What the next run trains on, and how.
 fn next_run(ui: &mut Ui, app: &App) {
     ui.horizontal(|ui| {
         icons::icon(ui, Icon::Done);

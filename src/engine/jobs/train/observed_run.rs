@@ -42,7 +42,6 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     /// Classifies held-out images as it trains, where somebody watches; `None` also after that has
     /// failed.
     pub probe: Option<LearningProbe>,
-    /// True if somebody watches.
     pub watched: bool,
     /// What was fitted after the last epoch that was completed; the weights of the steps since then
     /// are recognized with it too.

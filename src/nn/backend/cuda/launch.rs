@@ -114,7 +114,6 @@ macro_rules! launch {
 }
 pub(super) use launch;
 
-/// The GPU that a tensor is on.
 pub fn gpu(tensor: &Tensor) -> Result<&CudaDevice> {
     tensor.device().as_cuda_device()
 }

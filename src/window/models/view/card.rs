@@ -114,7 +114,6 @@ pub fn searched_text(entry: &RunEntry) -> String {
     text + " " + &folder.to_string_lossy()
 }
 
-/// The mean of repeated runs.
 fn mean_accuracy(repeats: &Repeats<'_>) -> Option<Figure> {
     let value = percent(repeats.mean()?.mean, 2);
     Some(Figure {
@@ -124,7 +123,6 @@ fn mean_accuracy(repeats: &Repeats<'_>) -> Option<Figure> {
     })
 }
 
-/// The accuracy that stands for one model.
 fn figure(accuracy: &Accuracy) -> Figure {
     let is_test = accuracy.split == EvaluationSplit::Test;
     let measured_on = if is_test {
@@ -139,7 +137,6 @@ fn figure(accuracy: &Accuracy) -> Figure {
     }
 }
 
-/// A card whose texts are laid out.
 pub struct Laid<'a> {
     card: Card<'a>,
     width: f32,

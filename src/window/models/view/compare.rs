@@ -153,7 +153,6 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     table::show(ui, &tables);
 }
 
-/// The model that the others are compared with.
 fn choose_baseline(
     ui: &mut Ui,
     app: &App,

@@ -244,7 +244,6 @@ fn title(ui: &mut Ui, title: &str) {
     });
 }
 
-/// Draws a run's title with its star.
 fn title_with_star(ui: &mut Ui, entry: &RunEntry, actions: &mut Vec<Action>) {
     title_line(ui, |ui| {
         star_button(ui, entry.annotation.starred).pushes(actions, || star(entry));
@@ -303,7 +302,6 @@ fn star_button(ui: &mut Ui, starred: bool) -> Response {
     })
 }
 
-/// Stars this run, or removes its star.
 pub fn star(entry: &RunEntry) -> ModelsAction {
     let mut annotation = entry.annotation.clone();
     annotation.starred ^= true;

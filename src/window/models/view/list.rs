@@ -44,7 +44,6 @@ impl SortBy {
     }
 }
 
-/// What was searched for, and the order.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     search: String,

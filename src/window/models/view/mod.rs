@@ -46,7 +46,6 @@ pub struct ModelsView {
     order: Order,
     /// The run, finished or interrupted, whose deletion waits for confirmation.
     confirming: Option<PathBuf>,
-    /// What the curves of compared models show.
     compared: compare_plot::Choice,
     /// The dialog for a model's name and note, while it is open.
     editor: Option<Editor>,
@@ -190,7 +189,6 @@ fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
     }
 }
 
-/// Where the list stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// The details are below the selected card.

@@ -19,7 +19,6 @@ const IN_USE: &str = "In use";
 /// The width of the first button, whichever its text, in points.
 const FIRST_WIDTH: f32 = 112.0;
 
-/// Something that can be done with a model.
 pub struct Offer {
     label: String,
     about: &'static str,

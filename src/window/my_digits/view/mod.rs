@@ -234,7 +234,6 @@ fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 const COLLECT: &str = "Draw each digit three times";
 
-/// The button that starts the guided collection.
 fn collect(ui: &mut Ui, button: Button<'_>, actions: &mut Vec<Action>) {
     let drawings = Collection::default().total();
     ui.add(button)

@@ -183,7 +183,6 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
     }
 }
 
-/// The button that resumes a sweep.
 pub fn resume(ui: &mut Ui, why_not: Option<&str>) -> Response {
     let button = style::primary_button("Resume");
     style::ask(ui, button, why_not, "Unfinished trials start again")

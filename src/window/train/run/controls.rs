@@ -174,7 +174,6 @@ impl App {
 }
 
 impl Train {
-    /// Starts a run with the current configuration.
     pub fn start(&mut self, ctx: &mut Ctx, mine: &MyDigitsView) {
         if ctx.is_at_long_work() || !self.validation_errors(ctx, mine).is_empty() {
             return;

@@ -89,11 +89,9 @@ pub struct RunView {
     pub complained: bool,
 }
 
-/// The newest checkpoint of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastCheckpoint {
     pub folder: PathBuf,
-    /// How far the run is in it.
     pub position: RunPosition,
 }
 

@@ -134,7 +134,6 @@ impl RunView {
         self.phase == Phase::Training && plan.is_some_and(|plan| self.now.step >= plan.total_steps)
     }
 
-    /// The run's state: "Training, epoch 2 of 3".
     pub fn state(&self) -> String {
         let epoch = || format!("epoch {} of {}", self.now.epoch.max(1), self.config.epochs);
         match &self.phase {

@@ -24,7 +24,6 @@ fn typed(setting: Setting, text: &str, config: &RunConfig) -> Option<RunConfig> 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
     pub setting: Option<Setting>,
-    /// The problem and its remedy.
     pub message: Message,
 }
 

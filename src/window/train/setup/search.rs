@@ -53,7 +53,6 @@ pub struct Search {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SearchState {
-    /// It has not begun.
     Ready,
     Running(JobId),
     Done(Box<JobResult>),

@@ -42,7 +42,6 @@ const LINES: f32 = 3.0;
 /// The smallest and largest side of an image, in points.
 const CELL: std::ops::RangeInclusive<f32> = 14.0..=36.0;
 
-/// The least height of the panel, in points.
 pub fn least_height(ui: &Ui) -> f32 {
     beside_images(ui) + 10.0 * CELL.start()
 }

@@ -30,7 +30,6 @@ pub struct Saved<'a> {
     pub output: &'a [f32],
     /// Which of its four pixels each maximum was; empty without pooling.
     pub argmax: &'a [u8],
-    /// The gradient of the result.
     pub gradient: &'a [f32],
 }
 
