@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use candle_core::Tensor;
 use inkling::infer::Classifier;
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
-use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
+use inkling::nn::{FORMAT_VERSION, Mode, ModelCard, ModelFile, Net};
 use inkling::records::{Calibration, ModelRef};
 use inkling::run_config::{Activation, Classes, DataSpec, Network, Preset, RunConfig};
 
@@ -79,6 +80,22 @@ pub fn model_file(network: impl Into<Network>, activation: Activation) -> ModelF
         config,
     };
     ModelFile { net, card }
+}
+
+/// The elements of a tensor.
+pub fn flat(tensor: &Tensor) -> Vec<f32> {
+    tensor.flatten_all().unwrap().to_vec1().unwrap()
+}
+
+/// What a network computes for these images.
+pub fn logits(net: &Net, images: &[u8]) -> Vec<f32> {
+    flat(&net.forward(images, Mode::Eval).unwrap())
+}
+
+/// What this gives with so many threads to share its work.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().unwrap().install(work)
 }
 
 /// Programs that are started from now on end when they are hung up on, as is usual. Under `nohup`

@@ -6,6 +6,7 @@ use inkling::data::Split;
 use inkling::nn::{Mode, Net};
 use inkling::run_config::{Activation, ModelKind};
 
+use crate::support::flat;
 use crate::synthetic::squares;
 
 /// Images as common MNIST scripts normalize them: from 0 to 1, minus 0.1307, divided by 0.3081.
@@ -18,10 +19,6 @@ fn normalized(split: &Split) -> Tensor {
     Tensor::from_vec(pixels, (split.len(), 1, 28, 28), &Device::Cpu).unwrap()
 }
 
-fn rows(logits: &Tensor) -> Vec<f32> {
-    logits.flatten_all().unwrap().to_vec1().unwrap()
-}
-
 fn ours() -> Net {
     Net::new(ModelKind::ConvNet, Activation::Relu, 10, 3).unwrap()
 }
@@ -30,8 +27,8 @@ fn ours() -> Net {
 fn it_is_the_same_network_as_ours() {
     let digits = squares(20, 5);
     let ours = ours();
-    let expected = rows(&ours.forward(&digits.images, Mode::Eval).unwrap());
-    let found = rows(
+    let expected = flat(&ours.forward(&digits.images, Mode::Eval).unwrap());
+    let found = flat(
         &PlainCandle::new(&ours)
             .unwrap()
             .forward(&normalized(&digits), false)

@@ -11,11 +11,7 @@ fn generate(seed: u64, train: usize, test: usize) -> DataSet {
 }
 
 fn on_threads(threads: usize, seed: u64) -> DataSet {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap()
-        .install(|| generate(seed, 700, 100))
+    crate::support::on_threads(threads, || generate(seed, 700, 100))
 }
 
 #[test]

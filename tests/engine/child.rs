@@ -12,7 +12,7 @@ use inkling::records::ModelRef;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 
-use super::{read_stroke, settings};
+use super::{read_stroke, settings, until, wait};
 use crate::jobs::{finished, has_ended, train};
 use crate::support::write_idx_set;
 
@@ -45,15 +45,6 @@ pub(super) fn config(folder: &Path, epochs: u32) -> RunConfig {
     }
 }
 
-/// The first event that `pick` takes.
-pub(super) fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
-    loop {
-        if let Some(picked) = pick(handle.recv().expect("the line closed")) {
-            return picked;
-        }
-    }
-}
-
 fn lost(event: Event) -> Option<EngineExit> {
     if let Event::EngineExited(loss) = event {
         Some(loss)
@@ -81,8 +72,8 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
         "a run that is over leaves no checkpoint"
     );
     handle.send(read_stroke(7));
-    until(&handle, |event| {
-        matches!(event, Event::Read { request: 7, .. }).then_some(())
+    wait(&handle, |event| {
+        matches!(event, Event::Read { request: 7, .. })
     });
     handle.send(Command::Shutdown);
     assert_eq!(
@@ -302,9 +293,7 @@ mod killed {
     fn what_is_written_to_its_standard_output_besides_is_no_part_of_the_frames() {
         let folder = tempfile::tempdir().unwrap();
         let handle = marked(folder.path(), PATIENT);
-        until(&handle, |event| {
-            matches!(event, Event::ModelInUse(_)).then_some(())
-        });
+        wait(&handle, |event| matches!(event, Event::ModelInUse(_)));
         let pids = engines(folder.path());
         assert_eq!(handle.process(), Some(pids[0]));
         // As a driver within that process would, which knows nothing but descriptor 1.
@@ -314,8 +303,8 @@ mod killed {
             .unwrap();
         writeln!(stdout, "a driver says something").unwrap();
         handle.send(read_stroke(3));
-        until(&handle, |event| {
-            matches!(event, Event::Read { request: 3, .. }).then_some(())
+        wait(&handle, |event| {
+            matches!(event, Event::Read { request: 3, .. })
         });
         drop(stdout);
         signal("KILL", folder.path());
@@ -332,9 +321,7 @@ mod killed {
     fn one_that_hangs_is_ended_and_called_that() {
         let folder = tempfile::tempdir().unwrap();
         let handle = marked(folder.path(), Duration::from_secs(2));
-        until(&handle, |event| {
-            matches!(event, Event::ModelInUse(_)).then_some(())
-        });
+        wait(&handle, |event| matches!(event, Event::ModelInUse(_)));
         // Silence that is answered for is not a hang: it answers more pings than fit into the time
         // it may be silent.
         let pid = engines(folder.path())[0];

@@ -15,6 +15,7 @@ use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::{Checkpoints, Store};
 use tempfile::TempDir;
 
+use super::{until, wait};
 use crate::jobs::{failure, finished, train};
 use crate::support::write_idx_set;
 
@@ -108,14 +109,6 @@ fn weights(run: &RunSummary) -> Vec<u8> {
     file[8 + header..].to_vec()
 }
 
-fn until<T>(engine: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
-    loop {
-        if let Some(picked) = pick(engine.recv().expect("the engine is gone")) {
-            return picked;
-        }
-    }
-}
-
 fn is_epoch(event: &Event) -> bool {
     matches!(event, Event::Epoch { .. })
 }
@@ -140,7 +133,7 @@ fn a_caller_that_vanishes_interrupts_the_run() {
         let home = Home::new();
         let engine = start(home.settings());
         engine.send(train(1, &home.config(), None));
-        until(&engine, |event| is_epoch(&event).then_some(()));
+        wait(&engine, is_epoch);
         drop(engine);
         home.assert_resumable();
     }
@@ -152,7 +145,7 @@ fn a_run_that_is_interrupted_says_where_it_can_be_resumed() {
         let home = Home::new();
         let engine = start(home.settings());
         engine.send(train(1, &home.config(), None));
-        until(&engine, |event| is_epoch(&event).then_some(()));
+        wait(&engine, is_epoch);
         engine.send(Command::Interrupt);
         let problem = until(&engine, |event| failure(event, 1));
         let rest: Vec<Event> = std::iter::from_fn(|| engine.recv()).collect();
@@ -178,14 +171,12 @@ fn a_resumed_run_recognizes_drawings_from_its_start() {
     let home = Home::new();
     let engine = in_thread(home.settings());
     engine.send(train(1, &home.config(), None));
-    until(&engine, |event| is_epoch(&event).then_some(()));
+    wait(&engine, is_epoch);
     engine.send(Command::Interrupt);
     until(&engine, |event| failure(event, 1));
     let engine = in_thread(home.settings());
     engine.send(train(2, &home.config(), Some(home.interrupted())));
-    until(&engine, |event| {
-        matches!(event, Event::Started { .. }).then_some(())
-    });
+    wait(&engine, |event| matches!(event, Event::Started { .. }));
     let next = engine.recv();
     assert!(
         matches!(&next, Some(Event::ModelInUse(model)) if model.reference == ModelRef::Training(JobId(2))),
@@ -198,11 +189,9 @@ fn a_paused_run_can_be_interrupted() {
     let home = Home::new();
     let engine = in_thread(home.settings());
     engine.send(train(1, &home.config(), None));
-    until(&engine, |event| is_epoch(&event).then_some(()));
+    wait(&engine, is_epoch);
     engine.send(Command::Pause(JobId(1)));
-    until(&engine, |event| {
-        matches!(event, Event::Paused(_)).then_some(())
-    });
+    wait(&engine, |event| matches!(event, Event::Paused(_)));
     engine.send(Command::Interrupt);
     until(&engine, |event| failure(event, 1));
     home.assert_resumable();
@@ -214,7 +203,7 @@ fn a_run_that_is_shut_down_is_stopped_and_saved() {
         let home = Home::new();
         let engine = start(home.settings());
         engine.send(train(1, &home.config(), None));
-        until(&engine, |event| is_epoch(&event).then_some(()));
+        wait(&engine, is_epoch);
         engine.send(Command::Shutdown);
         let stopped = until(&engine, finished);
         drop(engine);

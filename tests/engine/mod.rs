@@ -14,7 +14,7 @@ mod work;
 use std::path::Path;
 use std::sync::Arc;
 
-use inkling::engine::{Devices, EngineSettings, RunsTarget};
+use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget};
 use inkling::ink::{Ink, Steps};
 use inkling::protocol::{Answer, Command, Event, Question};
 use inkling::records::{Details, Prediction};
@@ -34,6 +34,22 @@ fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
         recipients: folder.join("my-digits-recipients.json"),
         devices,
     }
+}
+
+/// The first event that `pick` takes; everything before it is dropped.
+fn until<T>(engine: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
+    loop {
+        let event = engine.recv().expect("the engine is gone");
+        assert!(!matches!(event, Event::Restarted), "the engine panicked");
+        if let Some(picked) = pick(event) {
+            return picked;
+        }
+    }
+}
+
+/// Waits for such an event.
+fn wait(engine: &EngineHandle, mut is_it: impl FnMut(&Event) -> bool) {
+    until(engine, |event| is_it(&event).then_some(()));
 }
 
 /// Asks for a drawing to be read.

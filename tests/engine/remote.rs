@@ -13,8 +13,8 @@ use inkling::records::{BundleId, BundleUse, FilePart, JobId, ModelRef, RunSummar
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::runs::Checkpoints;
 
-use super::child::{config, until};
-use super::{read_stroke, settings};
+use super::child::config;
+use super::{read_stroke, settings, until, wait};
 use crate::jobs::{failure, finished, train};
 use crate::support::write_idx_set;
 
@@ -89,8 +89,8 @@ fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
     );
     assert_eq!(model.data, config.data, "and so is its data");
     handle.send(read_stroke(7));
-    until(&handle, |event| {
-        matches!(event, Event::Read { request: 7, .. }).then_some(())
+    wait(&handle, |event| {
+        matches!(event, Event::Read { request: 7, .. })
     });
     handle.send(train(2, &config, None));
     until(&handle, finished);
@@ -98,9 +98,10 @@ fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
     handle.send(Command::UseModel(ModelRef::File(
         summary.model_path.clone(),
     )));
-    until(&handle, |event| {
-        matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::File(summary.model_path.clone())).then_some(())
-    });
+    wait(
+        &handle,
+        |event| matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::File(summary.model_path.clone())),
+    );
     assert_eq!(kept(home.path()), 2, "a model is sent to be used there");
     handle.send(Command::Shutdown);
     while handle.recv().is_some() {}
@@ -172,9 +173,7 @@ fn a_second_run_is_refused_and_the_first_is_saved_all_the_same() {
     let config = config(here.path(), 3);
     let handle = connect(home.path(), here.path());
     handle.send(train(1, &config, None));
-    until(&handle, |event| {
-        matches!(event, Event::Started { .. }).then_some(())
-    });
+    wait(&handle, |event| matches!(event, Event::Started { .. }));
     handle.send(train(2, &config, None));
     assert_eq!(
         until(&handle, |event| failure(event, 2)),
@@ -208,7 +207,7 @@ fn after_an_upload_that_was_cancelled_the_next_run_trains_on_its_own_data() {
         signal_children_in(home.path(), "-STOP");
         handle.send(Command::Cancel(JobId(1)));
         handle.send(train(2, next, None));
-        until(&handle, |event| {
+        wait(&handle, |event| {
             matches!(
                 event,
                 Event::Job {
@@ -216,7 +215,6 @@ fn after_an_upload_that_was_cancelled_the_next_run_trains_on_its_own_data() {
                     event: JobEvent::Cancelled
                 }
             )
-            .then_some(())
         });
         signal_children_in(home.path(), "-CONT");
         let summary = until(&handle, finished);
@@ -257,9 +255,7 @@ fn a_run_that_is_interrupted_there_leaves_a_checkpoint_here() {
     let config = config(here.path(), 500);
     let handle = connect(home.path(), here.path());
     handle.send(train(1, &config, None));
-    until(&handle, |event| {
-        matches!(event, Event::Epoch { .. }).then_some(())
-    });
+    wait(&handle, |event| matches!(event, Event::Epoch { .. }));
     handle.send(Command::Interrupt);
     let folder = until(&handle, |event| match event {
         Event::Job {

@@ -14,9 +14,9 @@ use inkling::records::{BatchSizeSpec, DataUpload};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::system::paths::Paths;
 
-use super::child::{config, until};
+use super::child::config;
 use super::remote::{connect, host, kept, there};
-use super::settings;
+use super::{settings, until, wait};
 use crate::jobs::{failure, finished, submit, train};
 
 /// Keeps three drawings, and returns settings that train on them and on a small set.
@@ -186,9 +186,7 @@ fn what_was_sent_is_there_for_its_owner_alone() {
     let config = config(here.path(), 3);
     let handle = connect(home.path(), here.path());
     handle.send(train(1, &config, None));
-    until(&handle, |event| {
-        matches!(event, Event::Checkpoint { .. }).then_some(())
-    });
+    wait(&handle, |event| matches!(event, Event::Checkpoint { .. }));
     assert_private(home.path(), "checkpoints");
     assert_private(home.path(), "train-images-idx3-ubyte");
     until(&handle, finished);
@@ -209,9 +207,7 @@ fn what_a_run_uses_is_not_deleted_and_what_was_deleted_is_sent_again() {
     let config = config(here.path(), 500);
     let handle = connect(home.path(), here.path());
     handle.send(train(1, &config, None));
-    until(&handle, |event| {
-        matches!(event, Event::Epoch { .. }).then_some(())
-    });
+    wait(&handle, |event| matches!(event, Event::Epoch { .. }));
     let folder = received(home.path());
     let [bundle] = folder.list().unwrap().try_into().unwrap();
     assert_eq!(bundle.what.as_str(), "set (650 images)");

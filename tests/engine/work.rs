@@ -1,5 +1,6 @@
 //! Runs, pauses, stops, readings and measurements, as a caller sees them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use inkling::data::my_digits::{Edit, KeptDrawing};
@@ -14,9 +15,9 @@ use inkling::protocol::{
 };
 use inkling::records::benchmark::Effort;
 use inkling::records::{
-    BatchSizeSpec, ComparisonSpec, Details, EvaluationReport, EvaluationSpec, ExportSpec,
-    ImportFinding, ImportSpec, Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue,
-    RunPosition, RunSummary,
+    BatchSizeSpec, ComparisonSpec, Details, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
+    Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue, RunPosition, RunSummary,
+    SplitEvaluation,
 };
 use inkling::run_config::{
     DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
@@ -25,7 +26,7 @@ use inkling::runs::{Checkpoints, FinishedRun, RunError};
 use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
 
-use super::{drawing_read, read_stroke, settings};
+use super::{drawing_read, read_stroke, settings, until, wait};
 use crate::jobs::{cancelled, failure, finished, has_ended, result, submit, train};
 use crate::support::{opened, write_idx_set};
 use crate::synthetic;
@@ -75,29 +76,103 @@ impl Bench {
     }
 
     /// The first event that `pick` takes; everything before it is dropped.
-    pub fn until<T>(&self, mut pick: impl FnMut(Event) -> Option<T>) -> T {
-        loop {
-            let event = self.handle.recv().expect("the engine is gone");
-            assert!(!matches!(event, Event::Restarted), "the engine panicked");
-            if let Some(picked) = pick(event) {
-                return picked;
-            }
+    pub fn until<T>(&self, pick: impl FnMut(Event) -> Option<T>) -> T {
+        until(&self.handle, pick)
+    }
+
+    fn wait(&self, is_it: impl FnMut(&Event) -> bool) {
+        wait(&self.handle, is_it);
+    }
+
+    /// Cancels a job and waits for its end.
+    fn cancel(&self, id: JobId) {
+        self.handle.send(Command::Cancel(id));
+        self.wait(has_ended);
+    }
+
+    /// Cancels a job, which then has no result.
+    fn cancel_at_once(&self, id: JobId) {
+        self.handle.send(Command::Cancel(id));
+        self.wait(|event| *event == cancelled(id));
+    }
+
+    /// What comes of this job.
+    fn result(&self, id: u64, job: Job) -> JobResult {
+        self.handle.send(submit(id, job));
+        self.until(|event| result(event, id))
+    }
+
+    /// Why this job cannot be done.
+    fn refused(&self, id: u64, job: Job) -> Problem {
+        self.handle.send(submit(id, job));
+        self.failure(id)
+    }
+
+    fn failure(&self, id: u64) -> Problem {
+        self.until(|event| failure(event, id))
+    }
+
+    fn evaluated(&self, id: u64, spec: EvaluationSpec) -> SplitEvaluation {
+        match self.result(id, Job::Evaluate(spec)) {
+            JobResult::Evaluate(report) => report.measured,
+            other => panic!("{other:?}"),
         }
+    }
+
+    /// Where the run can be resumed that was interrupted.
+    fn interrupted(&self) -> PathBuf {
+        match self.failure(1).code {
+            Code::Interrupted {
+                checkpoint: Some(checkpoint),
+            } => checkpoint,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The same with a new engine.
+    fn restarted(self, settings: EngineSettings) -> Self {
+        Self {
+            handle: EngineHandle::spawn(settings, |_| {}),
+            ..self
+        }
+    }
+
+    fn settings(&self) -> EngineSettings {
+        settings(self.folder.path(), this_machine())
+    }
+
+    fn assert_nothing_is_kept(&self) {
+        assert_eq!(self.runs_kept(), 0);
+        let checkpoints = Checkpoints::new(self.at("checkpoints"));
+        assert!(checkpoints.list().is_empty());
     }
 
     fn finished(&self) -> RunSummary {
         self.until(finished)
     }
 
-    fn exported(&self, id: u64) -> ExportReport {
-        match self.until(|event| result(event, id)) {
+    fn exported(&self, id: u64, job: Job) -> ExportReport {
+        match self.result(id, job) {
             JobResult::Export(report) => report,
             other => panic!("{other:?}"),
         }
     }
 
     fn runs_kept(&self) -> usize {
-        std::fs::read_dir(self.folder.path().join("runs")).map_or(0, Iterator::count)
+        std::fs::read_dir(self.at("runs")).map_or(0, Iterator::count)
+    }
+}
+
+fn export(model: ModelRef, spec: &ExportSpec, to: Option<&PathBuf>) -> Job {
+    Job::Export {
+        model,
+        spec: spec.clone(),
+        to: to.cloned(),
+        replace: Replace::Nothing,
     }
 }
 
@@ -153,9 +228,9 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     // thread, at any time.
     let bench = bench(400, 30);
     let run = bench.start(1);
-    bench.until(|event| matches!(event, Event::Steps { .. }).then_some(()));
+    bench.wait(|event| matches!(event, Event::Steps { .. }));
     bench.handle.send(Command::Pause(run));
-    bench.until(|event| (event == Event::Paused(run)).then_some(()));
+    bench.wait(|event| *event == Event::Paused(run));
     for request in 1..=20 {
         bench.handle.send(read_stroke(request));
         let event = bench.handle.recv();
@@ -166,16 +241,15 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     }
     bench.handle.send(Command::Resume(run));
     assert_eq!(bench.handle.recv(), Some(Event::Resumed(run)));
-    bench.until(|event| matches!(event, Event::Steps { .. }).then_some(()));
-    bench.handle.send(Command::Cancel(run));
-    bench.until(|event| has_ended(&event).then_some(()));
+    bench.wait(|event| matches!(event, Event::Steps { .. }));
+    bench.cancel(run);
 }
 
 #[test]
 fn stopping_keeps_completed_epochs_and_nothing_less() {
     let early = bench(200, 3);
     let run = early.start(1);
-    early.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    early.wait(|event| matches!(event, Event::Started { .. }));
     early.handle.send(Command::Cancel(run));
     early.until(|event| match event {
         Event::Job {
@@ -191,7 +265,7 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
 
     let late = bench(20, 500);
     let run = late.start(1);
-    late.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
+    late.wait(|event| matches!(event, Event::Epoch { .. }));
     late.handle.send(Command::Cancel(run));
     let summary = late.finished();
     assert!(summary.stopped && !summary.epochs.is_empty() && summary.epochs.len() < 500);
@@ -264,20 +338,18 @@ fn the_model_in_use_is_looked_into_also_while_it_is_trained() {
     });
     let (_, of_run) = look_inside(&bench, 2);
     assert_eq!(of_run.layers[2].name, "fc1", "an MLP is trained");
-    bench.handle.send(Command::Cancel(JobId(1)));
-    bench.until(|event| has_ended(&event).then_some(()));
+    bench.cancel(JobId(1));
 }
 
 #[test]
 fn a_model_chosen_during_a_run_stays_in_use() {
     let bench = bench(60, 50);
     bench.start(1);
-    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.wait(|event| matches!(event, Event::Started { .. }));
     bench.handle.send(Command::UseModel(ModelRef::Starter));
-    bench.until(|event| {
-        matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::Starter)
-            .then_some(())
-    });
+    bench.wait(
+        |event| matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::Starter),
+    );
     let mut epochs = 0;
     bench.until(|event| match event {
         Event::ModelInUse(model) => panic!("{model:?}"),
@@ -362,7 +434,7 @@ fn images_of_the_data_are_shown_before_a_run_starts_and_the_progress_goes_to_the
     assert!(images > 0);
     assert_eq!(fraction, 1.0, "the last thing that is reported of the data");
     bench.handle.send(Command::Cancel(JobId(1)));
-    bench.until(|event| {
+    bench.wait(|event| {
         matches!(
             event,
             Event::Job {
@@ -370,47 +442,32 @@ fn images_of_the_data_are_shown_before_a_run_starts_and_the_progress_goes_to_the
                 ..
             }
         )
-        .then_some(())
     });
 }
 
 #[test]
 fn where_nobody_watches_held_out_images_take_no_time() {
-    let folder = TempDir::new().unwrap();
+    let bench = bench(8, 1);
     let settings = EngineSettings {
         reports_learning: false,
-        ..settings(folder.path(), this_machine())
+        ..bench.settings()
     };
-    let set = folder.path().join("set");
-    write_idx_set(&set, 500, 50);
-    let data = DataSpec::single(DataSource::Path(set));
-    let config = RunConfig {
-        data,
-        model: ModelKind::Mlp,
-        epochs: 1,
-        batch_size: 60,
-        threads: Some(1),
-        ..RunConfig::default()
-    };
-    let handle = EngineHandle::spawn(settings, |_| {});
-    handle.send(train(1, &config, None));
-    loop {
-        let event = handle.recv().unwrap();
+    let bench = bench.restarted(settings);
+    bench.start(1);
+    bench.until(|event| {
         assert!(!matches!(
             event,
             Event::DataImages { .. } | Event::HeldOut { .. } | Event::Learning { .. }
         ));
-        if finished(event).is_some() {
-            return;
-        }
-    }
+        finished(event)
+    });
 }
 
 #[test]
 fn the_latest_of_many_drawings_is_read() {
     let bench = bench(60, 50);
     bench.start(1);
-    bench.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
+    bench.wait(|event| matches!(event, Event::Epoch { .. }));
     for request in 1..=2000 {
         bench.handle.send(read_stroke(request));
     }
@@ -434,7 +491,7 @@ fn the_latest_of_many_drawings_is_read() {
 fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
     let bench = bench(60, 50);
     let run = bench.start(1);
-    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.wait(|event| matches!(event, Event::Started { .. }));
     bench.start(2);
     bench.handle.send(submit(
         3,
@@ -444,13 +501,9 @@ fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
         )),
     ));
     for expected in [2, 3] {
-        assert_eq!(
-            bench.until(|event| failure(event, expected)),
-            EngineError::Busy.into()
-        );
+        assert_eq!(bench.failure(expected), EngineError::Busy.into());
     }
-    bench.handle.send(Command::Cancel(run));
-    bench.until(|event| has_ended(&event).then_some(()));
+    bench.cancel(run);
 }
 
 #[test]
@@ -459,15 +512,8 @@ fn a_model_is_measured_on_a_test_split() {
     bench.start(1);
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
-    bench.handle.send(submit(
-        5,
-        Job::Evaluate(EvaluationSpec::new(model, bench.config.data.clone())),
-    ));
-    let JobResult::Evaluate(EvaluationReport { measured, .. }) =
-        bench.until(|event| result(event, 5))
-    else {
-        panic!("another result")
-    };
+    let spec = EvaluationSpec::new(model, bench.config.data.clone());
+    let measured = bench.evaluated(5, spec);
     assert_eq!(
         Some(measured),
         trained.test,
@@ -487,12 +533,7 @@ fn what_was_evaluated_names_the_source_whose_images_were() {
             split,
             ..EvaluationSpec::new(ModelRef::Starter, data.clone())
         };
-        bench.handle.send(submit(5, Job::Evaluate(spec)));
-        let JobResult::Evaluate(EvaluationReport { measured, .. }) =
-            bench.until(|event| result(event, 5))
-        else {
-            panic!("another result")
-        };
+        let measured = bench.evaluated(5, spec);
         let images = if data == DataSpec::builtin() {
             10_000
         } else {
@@ -512,16 +553,15 @@ fn models_are_compared_on_the_same_test_images() {
     bench.start(1);
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
-    let compare = |id, models: &[ModelRef], data: Option<&DataSpec>| {
-        let spec = ComparisonSpec {
+    let compare = |models: &[ModelRef], data: Option<&DataSpec>| {
+        Job::CompareModels(ComparisonSpec {
             models: models.to_vec(),
             data: data.cloned(),
-        };
-        bench.handle.send(submit(id, Job::CompareModels(spec)));
+        })
     };
     let both = [ModelRef::Starter, model.clone()];
-    compare(5, &both, Some(&bench.config.data));
-    let JobResult::CompareModels(found) = bench.until(|event| result(event, 5)) else {
+    let JobResult::CompareModels(found) = bench.result(5, compare(&both, Some(&bench.config.data)))
+    else {
         panic!("another result")
     };
     let test = trained.test.unwrap().evaluation;
@@ -549,22 +589,19 @@ fn models_are_compared_on_the_same_test_images() {
     assert_eq!(found.pair(0, 2), None);
 
     // What the data is has to be said where the models do not agree.
-    compare(6, &both, None);
     let different = ComparisonError::DifferentData {
         sets: vec!["MNIST".to_owned(), bench.config.data.label()],
     };
     assert_eq!(
-        bench.until(|event| failure(event, 6)),
+        bench.refused(6, compare(&both, None)),
         Problem::from(different)
     );
-    compare(7, &[model.clone(), model.clone()], None);
     assert_eq!(
-        bench.until(|event| failure(event, 7)),
+        bench.refused(7, compare(&[model.clone(), model.clone()], None)),
         Problem::from(ComparisonError::Repeated)
     );
-    compare(8, &[model], None);
     assert_eq!(
-        bench.until(|event| failure(event, 8)),
+        bench.refused(8, compare(&[model], None)),
         Problem::from(ComparisonError::Count { given: 1 })
     );
 }
@@ -574,23 +611,19 @@ fn what_cannot_be_trained_is_said() {
     let mut bench = bench(4, 1);
     bench.config.batch_size = 100_000;
     bench.start(1);
-    let problem = bench.until(|event| failure(event, 1));
+    let problem = bench.failure(1);
     assert!(problem.code == Code::Config, "{problem}");
     bench.config.batch_size = 10;
     bench.config.data = "no/such/folder".parse().unwrap();
     bench.start(2);
-    let problem = bench.until(|event| failure(event, 2));
+    let problem = bench.failure(2);
     assert!(problem.name.starts_with("DataError::"), "{problem}");
 }
 
 #[test]
 fn a_runs_folder_that_cannot_be_is_refused_before_training() {
     let bench = bench(4, 1);
-    std::fs::write(
-        bench.folder.path().join("runs"),
-        "a file where the folder should be",
-    )
-    .unwrap();
+    std::fs::write(bench.at("runs"), "a file where the folder should be").unwrap();
     bench.start(1);
     let problem = bench.until(|event| match event {
         Event::Started { .. } => panic!("trained for nothing"),
@@ -602,11 +635,11 @@ fn a_runs_folder_that_cannot_be_is_refused_before_training() {
 /// A run of two epochs, for which there is no folder any more when it ends: a file of that name is
 /// there. Gives the problem, and how far its checkpoint is.
 fn not_saved(bench: &Bench) -> (Problem, Option<RunPosition>) {
-    let runs = bench.folder.path().join("runs");
+    let runs = bench.at("runs");
     bench.start(1);
-    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.wait(|event| matches!(event, Event::Started { .. }));
     bench.handle.send(Command::Pause(JobId(1)));
-    bench.until(|event| matches!(event, Event::Paused(_)).then_some(()));
+    bench.wait(|event| matches!(event, Event::Paused(_)));
     std::fs::remove_dir(&runs).unwrap();
     std::fs::write(&runs, "in the way").unwrap();
     bench.handle.send(Command::Resume(JobId(1)));
@@ -626,7 +659,7 @@ fn not_saved_yet(event: Event) -> Option<(Problem, Option<RunPosition>)> {
 
 /// The same without a checkpoint: there is no folder for any either.
 fn not_saved_at_all(bench: &Bench) {
-    std::fs::write(bench.folder.path().join("checkpoints"), "in the way").unwrap();
+    std::fs::write(bench.at("checkpoints"), "in the way").unwrap();
     assert_eq!(not_saved(bench).1, None);
 }
 
@@ -671,7 +704,7 @@ fn a_run_that_cannot_be_saved_and_has_no_checkpoint_is_rescued_before_it_ends() 
 fn a_run_without_a_checkpoint_can_still_be_saved_in_another_folder() {
     let bench = bench(40, 2);
     not_saved_at_all(&bench);
-    let elsewhere = bench.folder.path().join("elsewhere");
+    let elsewhere = bench.at("elsewhere");
     bench.handle.send(Command::Save {
         run: JobId(1),
         folder: Some(elsewhere.clone()),
@@ -682,21 +715,18 @@ fn a_run_without_a_checkpoint_can_still_be_saved_in_another_folder() {
 #[test]
 fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
     let bench = bench(40, 2);
-    let out = bench.folder.path().join("out");
+    let out = bench.at("out");
     let settings = EngineSettings {
         runs: RunsTarget::Folder {
             folder: out.clone(),
             replace: false,
         },
-        ..settings(bench.folder.path(), this_machine())
+        ..bench.settings()
     };
-    let bench = Bench {
-        handle: EngineHandle::spawn(settings, |_| {}),
-        ..bench
-    };
+    let bench = bench.restarted(settings);
     bench.start(1);
-    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
-    let taken = [out.clone(), bench.folder.path().join("out_2")];
+    bench.wait(|event| matches!(event, Event::Started { .. }));
+    let taken = [out.clone(), bench.at("out_2")];
     for folder in &taken {
         std::fs::create_dir(folder).unwrap();
         std::fs::write(folder.join("mine"), "mine").unwrap();
@@ -711,7 +741,7 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
         "{problem}"
     );
     let beside = Rescue {
-        folder: bench.folder.path().join("out_3"),
+        folder: bench.at("out_3"),
         temporary: false,
         model_alone: false,
     };
@@ -732,33 +762,22 @@ fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
     let bench = bench(40, 1000);
     bench.start(1);
     let mut completed = 0;
-    bench.until(|event| {
+    bench.wait(|event| {
         completed += u32::from(matches!(event, Event::Epoch { .. }));
-        (completed == 2).then_some(())
+        completed == 2
     });
     bench.handle.send(Command::Interrupt);
-    let problem = bench.until(|event| failure(event, 1));
-    let Code::Interrupted {
-        checkpoint: Some(checkpoint),
-    } = problem.code
-    else {
-        panic!("not interrupted")
-    };
+    let checkpoint = bench.interrupted();
     let card = Checkpoints::read_card(&checkpoint).unwrap().card;
     // With a new engine, which has to prepare the data.
-    let later = EngineHandle::spawn(settings(bench.folder.path(), this_machine()), |_| {});
+    let later = EngineHandle::spawn(bench.settings(), |_| {});
     later.send(train(2, &bench.config, Some(checkpoint.clone())));
     later.send(Command::Cancel(JobId(2)));
-    let summary = loop {
-        let event = later.recv().unwrap();
-        assert!(
-            !matches!(event, Event::Steps { .. } | Event::Epoch { .. }),
-            "it trains on"
-        );
-        if let Some(summary) = finished(event) {
-            break summary;
-        }
-    };
+    let summary = until(&later, |event| {
+        let trains = matches!(event, Event::Steps { .. } | Event::Epoch { .. });
+        assert!(!trains, "it trains on");
+        finished(event)
+    });
     assert!(summary.stopped && summary.test.is_some() && summary.model_path.is_file());
     assert_eq!(summary.epochs, card.epochs);
     assert!(!checkpoint.exists(), "it is saved, and cannot be resumed");
@@ -772,19 +791,14 @@ fn a_run_that_cannot_be_saved_waits_until_it_can() {
         problem.name.contains("WriteError") && checkpoint.is_some(),
         "{problem}"
     );
-    std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
+    std::fs::remove_file(bench.at("runs")).unwrap();
     bench.handle.send(Command::Save {
         run: JobId(1),
         folder: None,
     });
+    assert!(bench.finished().model_path.starts_with(bench.at("runs")));
     assert!(
-        bench
-            .finished()
-            .model_path
-            .starts_with(bench.folder.path().join("runs"))
-    );
-    assert!(
-        std::fs::read_dir(bench.folder.path().join("checkpoints"))
+        std::fs::read_dir(bench.at("checkpoints"))
             .unwrap()
             .next()
             .is_none()
@@ -795,7 +809,7 @@ fn a_run_that_cannot_be_saved_waits_until_it_can() {
 fn a_run_that_cannot_be_saved_is_saved_in_another_folder() {
     let bench = bench(40, 2);
     not_saved(&bench);
-    let elsewhere = bench.folder.path().join("elsewhere");
+    let elsewhere = bench.at("elsewhere");
     bench.handle.send(Command::Save {
         run: JobId(1),
         folder: Some(elsewhere.clone()),
@@ -817,22 +831,11 @@ fn a_run_that_cannot_be_saved_is_resumed_and_saved_later() {
         let bench = bench(40, 2);
         not_saved(&bench);
         bench.handle.send(end);
-        let problem = bench.until(|event| failure(event, 1));
-        let Code::Interrupted {
-            checkpoint: Some(checkpoint),
-        } = problem.code
-        else {
-            panic!("not interrupted")
-        };
-        std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
-        let settings = settings(bench.folder.path(), this_machine());
-        let later = EngineHandle::spawn(settings, |_| {});
+        let checkpoint = bench.interrupted();
+        std::fs::remove_file(bench.at("runs")).unwrap();
+        let later = EngineHandle::spawn(bench.settings(), |_| {});
         later.send(train(2, &bench.config, Some(checkpoint)));
-        let summary = loop {
-            if let Some(summary) = finished(later.recv().unwrap()) {
-                break summary;
-            }
-        };
+        let summary = until(&later, finished);
         assert!(!summary.stopped && summary.epochs.len() == 2 && summary.model_path.is_file());
     }
 }
@@ -865,9 +868,7 @@ fn a_missing_model_is_said_and_the_reader_stays() {
     bench.handle.send(Command::UseModel(ModelRef::File(
         "no/such/model.safetensors".into(),
     )));
-    bench.until(|event| {
-        matches!(event, Event::Failed(problem) if problem.code == Code::Model).then_some(())
-    });
+    bench.wait(|event| matches!(event, Event::Failed(problem) if problem.code == Code::Model));
     bench.handle.send(read_stroke(1));
     let (_, prediction) = bench.until(drawing_read);
     assert_eq!(prediction.model.reference, ModelRef::Starter);
@@ -877,78 +878,57 @@ fn a_missing_model_is_said_and_the_reader_stays() {
 fn a_benchmark_reports_how_far_it_is_and_can_be_broken_off() {
     let bench = bench(8, 1);
     bench.handle.send(submit(7, Job::Benchmark(Effort::Quick)));
-    bench.until(|event| is_progress(&event, 7).then_some(()));
-    bench.until(|event| matches!(event, Event::BenchmarkRow { id: JobId(7), .. }).then_some(()));
+    bench.wait(|event| is_progress(event, 7));
+    bench.wait(|event| matches!(event, Event::BenchmarkRow { id: JobId(7), .. }));
     bench.handle.send(Command::Cancel(JobId(6)));
-    bench.handle.send(Command::Cancel(JobId(7)));
-    bench.until(|event| (event == cancelled(JobId(7))).then_some(()));
-    assert!(
-        !bench.folder.path().join("bench").exists(),
-        "nothing is kept of it"
-    );
+    bench.cancel_at_once(JobId(7));
+    assert!(!bench.at("bench").exists(), "nothing is kept of it");
 }
 
 #[test]
 fn a_benchmark_waits_for_no_run_and_gives_way_to_one() {
     let bench = bench(200, 20);
     let run = bench.start(1);
-    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
-    bench.handle.send(submit(2, Job::Benchmark(Effort::Quick)));
+    bench.wait(|event| matches!(event, Event::Started { .. }));
     assert_eq!(
-        bench.until(|event| failure(event, 2)),
+        bench.refused(2, Job::Benchmark(Effort::Quick)),
         EngineError::Busy.into()
     );
-    bench.handle.send(Command::Cancel(run));
-    bench.until(|event| has_ended(&event).then_some(()));
+    bench.cancel(run);
     bench.handle.send(submit(3, Job::Benchmark(Effort::Quick)));
-    bench.until(|event| is_progress(&event, 3).then_some(()));
+    bench.wait(|event| is_progress(event, 3));
     bench.start(4);
-    bench.until(|event| (event == cancelled(JobId(3))).then_some(()));
-    bench.until(|event| matches!(event, Event::Started { run: JobId(4), .. }).then_some(()));
+    bench.wait(|event| *event == cancelled(JobId(3)));
+    bench.wait(|event| matches!(event, Event::Started { run: JobId(4), .. }));
 }
 
 #[test]
 fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
     let bench = bench(200, 20);
     let run = bench.start(1);
-    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
-    let to = bench.folder.path().join("starter.onnx");
+    bench.wait(|event| matches!(event, Event::Started { .. }));
+    let to = bench.at("starter.onnx");
     let spec = ExportSpec::new(ExportFormat::Onnx);
-    let export = |id, spec: &ExportSpec, to| {
-        bench.handle.send(submit(
-            id,
-            Job::Export {
-                model: ModelRef::Starter,
-                spec: spec.clone(),
-                to,
-                replace: Replace::Nothing,
-            },
-        ));
-    };
-    export(2, &spec, Some(to.clone()));
-    let report = bench.exported(2);
+    let report = bench.exported(2, export(ModelRef::Starter, &spec, Some(&to)));
     assert_eq!((report.paths.first(), report.files.len()), (Some(&to), 2));
     assert_eq!(std::fs::metadata(&to).unwrap().len(), report.files[0].bytes);
     let quantized = ExportSpec {
         quantize: true,
         ..spec
     };
-    export(3, &quantized, Some(to.clone()));
     assert_eq!(
-        bench.until(|event| failure(event, 3)),
+        bench.refused(3, export(ModelRef::Starter, &quantized, Some(&to))),
         EngineError::Busy.into()
     );
     // What it would hold is not work.
-    export(4, &quantized, None);
-    assert!(bench.exported(4).paths.is_empty());
+    let report = bench.exported(4, export(ModelRef::Starter, &quantized, None));
+    assert!(report.paths.is_empty());
     let spec = ImportSpec::of(to);
-    bench.handle.send(submit(5, Job::Import(spec)));
     assert_eq!(
-        bench.until(|event| failure(event, 5)),
+        bench.refused(5, Job::Import(spec)),
         EngineError::Busy.into()
     );
-    bench.handle.send(Command::Cancel(run));
-    bench.until(|event| has_ended(&event).then_some(()));
+    bench.cancel(run);
 }
 
 #[test]
@@ -956,25 +936,13 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     let mut bench = bench(20, 1);
     bench.start(1);
     let trained = bench.until(finished);
-    let (onnx, weights) = (
-        bench.folder.path().join("small.onnx"),
-        bench.folder.path().join("mine.safetensors"),
-    );
+    let (onnx, weights) = (bench.at("small.onnx"), bench.at("mine.safetensors"));
     let model = ModelRef::File(trained.model_path.clone());
     let spec = ExportSpec {
         quantize: true,
         ..ExportSpec::new(ExportFormat::Onnx)
     };
-    bench.handle.send(submit(
-        2,
-        Job::Export {
-            model: model.clone(),
-            spec,
-            to: Some(onnx),
-            replace: Replace::Nothing,
-        },
-    ));
-    let report = bench.exported(2);
+    let report = bench.exported(2, export(model.clone(), &spec, Some(&onnx)));
     let accuracy = report.quantized.unwrap();
     assert_eq!(
         (accuracy.images, accuracy.original),
@@ -982,16 +950,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     );
 
     let spec = ExportSpec::new(ExportFormat::Safetensors);
-    bench.handle.send(submit(
-        3,
-        Job::Export {
-            model,
-            spec,
-            to: Some(weights.clone()),
-            replace: Replace::Nothing,
-        },
-    ));
-    bench.exported(3);
+    bench.exported(3, export(model, &spec, Some(&weights)));
     let words = std::fs::read(&weights).unwrap();
     let folder = bench.folder.path().display().to_string();
     assert!(
@@ -1000,10 +959,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
             .any(|window| window == folder.as_bytes()),
         "where things lie here is nobody's business"
     );
-    bench
-        .handle
-        .send(submit(4, Job::Import(ImportSpec::of(weights))));
-    let imported = match bench.until(|event| result(event, 4)) {
+    let imported = match bench.result(4, Job::Import(ImportSpec::of(weights))) {
         JobResult::Import {
             summary,
             finding: ImportFinding::Described { .. },
@@ -1045,7 +1001,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     );
     bench.config.model = ModelKind::LeNet;
     bench.start(6);
-    let problem = bench.until(|event| failure(event, 6));
+    let problem = bench.failure(6);
     assert!(problem.name == "ConfigProblem::InitialWeights", "{problem}");
 }
 
@@ -1058,7 +1014,7 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
         .unwrap()
         .unwrap();
     let mut checkpoint = watcher.checkpoints.remove(0);
-    let out = bench.folder.path().join("out");
+    let out = bench.at("out");
     let places = RunPlaces {
         working_folder: "/".into(),
         data_folders: Vec::new(),
@@ -1070,7 +1026,7 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
         data: Fingerprint::of(&set),
         places,
     });
-    let mut place = Checkpoints::new(bench.folder.path().join("checkpoints")).begin();
+    let mut place = Checkpoints::new(bench.at("checkpoints")).begin();
     place.write(&checkpoint).unwrap();
     let folder = place.path().to_owned();
     drop(place);
@@ -1091,7 +1047,7 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
 #[test]
 fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     let bench = bench(4, 1);
-    let data = bench.folder.path().join("data");
+    let data = bench.at("data");
     // Slanted lines, which the model has never seen, as ones and sevens.
     let drawing = |place: u8, digit: u8| {
         let slant = if digit == 1 { -120.0 } else { 120.0 };
@@ -1114,8 +1070,7 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     bench.start(1);
     let summary = bench.until(finished);
     let model = ModelRef::File(summary.model_path);
-    bench.handle.send(submit(2, Job::FineTune(model)));
-    let Some(JobResult::FineTune(tuned)) = Some(bench.until(|event| result(event, 2))) else {
+    let JobResult::FineTune(tuned) = bench.result(2, Job::FineTune(model)) else {
         panic!("no model")
     };
     assert_eq!(tuned.mine.images, 40);
@@ -1131,10 +1086,7 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     let (test, before) = (saved.test.as_ref().unwrap(), tuned.before.unwrap());
     assert_eq!(test.accuracy().label(), before.label());
     assert_eq!((test.evaluation.images, before.images), (50, Some(50)));
-    bench
-        .handle
-        .send(submit(3, Job::FineTune(ModelRef::File("nowhere".into()))));
-    bench.until(|event| failure(event, 3));
+    bench.refused(3, Job::FineTune(ModelRef::File("nowhere".into())));
 }
 
 #[test]
@@ -1196,15 +1148,9 @@ fn a_search_for_a_batch_size_times_each_and_is_cancelled_at_once() {
             accuracy: 0.999,
         }),
     ));
-    bench.until(|event| is_progress(&event, 2).then_some(()));
-    bench.handle.send(Command::Cancel(JobId(2)));
-    bench.until(|event| (event == cancelled(JobId(2))).then_some(()));
-    assert_eq!(bench.runs_kept(), 0);
-    assert!(
-        Checkpoints::new(bench.folder.path().join("checkpoints"))
-            .list()
-            .is_empty()
-    );
+    bench.wait(|event| is_progress(event, 2));
+    bench.cancel_at_once(JobId(2));
+    bench.assert_nothing_is_kept();
 }
 
 #[test]
@@ -1235,13 +1181,7 @@ fn a_search_for_a_learning_rate_reports_its_steps_and_is_cancelled_at_once() {
             ..bench.config.clone()
         }),
     ));
-    bench.until(|event| is_progress(&event, 2).then_some(()));
-    bench.handle.send(Command::Cancel(JobId(2)));
-    bench.until(|event| (event == cancelled(JobId(2))).then_some(()));
-    assert_eq!(bench.runs_kept(), 0);
-    assert!(
-        Checkpoints::new(bench.folder.path().join("checkpoints"))
-            .list()
-            .is_empty()
-    );
+    bench.wait(|event| is_progress(event, 2));
+    bench.cancel_at_once(JobId(2));
+    bench.assert_nothing_is_kept();
 }

@@ -14,7 +14,7 @@ use inkling::import::{
     Identified, ImportError, Imported, Mismatch, NamedTensor, Weights, identify,
 };
 use inkling::infer::starter_file;
-use inkling::nn::{Mode, Net, Parameter};
+use inkling::nn::{Net, Parameter};
 use inkling::problem::Problem;
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization};
@@ -25,6 +25,7 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use crate::export::{file, untrained_model};
+use crate::support::logits;
 pub use onnx_graph::onnx_graph_bytes;
 
 /// A network's weights by these names, without the numbers.
@@ -539,14 +540,7 @@ fn activation_and_normalization_are_found_out_by_trying() {
         (DataSpec::unknown(), 0)
     );
     let image: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| {
-        net.forward(&image, Mode::Eval)
-            .unwrap()
-            .flatten_all()
-            .unwrap()
-            .to_vec1::<f32>()
-            .unwrap()
-    };
+    let logits = |net: &Net| logits(net, &image);
     assert_eq!(logits(&file.net), logits(&starter.net));
 
     // What is named is taken as it is named, here for a smaller network.

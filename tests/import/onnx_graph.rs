@@ -21,6 +21,7 @@ use prost::Message;
 
 use super::{accepted, cnn, import};
 use crate::export::{file, untrained_model};
+use crate::support::logits;
 
 /// From normalized values to logits.
 fn spec(opset: u32) -> ExportSpec {
@@ -44,15 +45,6 @@ fn images(count: usize) -> Vec<u8> {
     (0..count * 784)
         .map(|_| random.range(0.0, 255.0) as u8)
         .collect()
-}
-
-fn logits(net: &Net, images: &[u8]) -> Vec<f32> {
-    net.forward(images, Mode::Eval)
-        .unwrap()
-        .flatten_all()
-        .unwrap()
-        .to_vec1()
-        .unwrap()
 }
 
 fn float(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {

@@ -11,7 +11,7 @@ mod starter;
 use inkling::data::Split;
 use inkling::infer::{Classifier, Classify, measure};
 use inkling::ink::{Image, Ink, Steps};
-use inkling::nn::{Mode, Net};
+use inkling::nn::Net;
 use inkling::problem::Problem;
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{
@@ -19,6 +19,7 @@ use inkling::records::{
 };
 use inkling::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
+use crate::support::logits;
 use crate::support::opened;
 use crate::synthetic::{square_set, squares, train};
 use crate::train::watcher::{Watcher, config};
@@ -54,13 +55,7 @@ fn image(index: usize) -> Image {
 #[test]
 fn a_prediction_is_the_softmax_of_the_logits() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
-    let logits: Vec<f32> = net
-        .forward(image(3).pixels(), Mode::Eval)
-        .unwrap()
-        .flatten_all()
-        .unwrap()
-        .to_vec1()
-        .unwrap();
+    let logits = logits(&net, image(3).pixels());
     let prediction = classifier(0.0).classify(image(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
     for (probability, logit) in prediction.probabilities.iter().zip(&logits) {

@@ -7,6 +7,7 @@ use inkling::nn::ops::{Context, add_positions, attention};
 use inkling::run_config::Precision;
 
 use super::gradients::{Array, TRAIN, check_all};
+use crate::support::flat;
 
 /// The definition, in plain loops.
 fn reference(qkv: &[f64], tokens: usize, heads: usize, depth: usize) -> Vec<f64> {
@@ -64,12 +65,7 @@ fn large_scores_stay_finite() {
         &Device::Cpu,
     )
     .unwrap();
-    let y = attention(&x, 1, Context::EVAL)
-        .unwrap()
-        .flatten_all()
-        .unwrap()
-        .to_vec1::<f32>()
-        .unwrap();
+    let y = flat(&attention(&x, 1, Context::EVAL).unwrap());
     assert!(y.iter().all(|value| value.is_finite()), "{y:?}");
 }
 
@@ -77,14 +73,7 @@ fn large_scores_stay_finite() {
 fn shorter_formats_round_the_operands_and_nothing_else() {
     let x = Array::random(&[2, 9, 24], &mut Random::new(3));
     let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-    let compute = |precision| {
-        attention(&x, 2, Context { precision, ..TRAIN })
-            .unwrap()
-            .flatten_all()
-            .unwrap()
-            .to_vec1::<f32>()
-            .unwrap()
-    };
+    let compute = |precision| flat(&attention(&x, 2, Context { precision, ..TRAIN }).unwrap());
     let exact = compute(Precision::F32);
     for (precision, bound) in [
         (Precision::Bf16, 1.0 / 128.0),

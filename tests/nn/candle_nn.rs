@@ -9,7 +9,8 @@ use inkling::nn::backend::COMPOSED;
 use inkling::nn::ops::{self, Context, LAYER_NORM_EPSILON};
 use inkling::run_config::Activation;
 
-use super::gradients::{Array, Op, TRAIN, close, compute, flat, numbers, parameter};
+use super::gradients::{Array, Op, TRAIN, close, compute, numbers, parameter};
+use crate::support::flat;
 
 /// A variable of candle's with these values.
 fn variable(array: &Array) -> Var {

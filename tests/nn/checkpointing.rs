@@ -5,6 +5,7 @@ use inkling::math::random::Random;
 use inkling::nn::{Mode, Net, Role, activations, autograd, checkpointed_activations};
 use inkling::run_config::{Activation, ModelKind, Precision};
 
+use crate::support::flat;
 use candle_core::{Device, Tensor};
 
 /// Loss, gradients and running statistics after two micro-batches whose gradients add up.
@@ -37,11 +38,10 @@ fn trained(
         net.backward(&loss, 1.0).unwrap();
         assert!(!autograd::requires_grad(&logits), "the tape is empty");
     }
-    let flat = |tensor: Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
     let gradients = net
         .trainable()
         .iter()
-        .map(|parameter| flat(parameter.grad().expect("every weight has a gradient")))
+        .map(|parameter| flat(&parameter.grad().expect("every weight has a gradient")))
         .collect();
     let buffers = net
         .parameters()

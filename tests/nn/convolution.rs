@@ -6,7 +6,7 @@ use inkling::math::random::Random;
 use inkling::nn::ops::{Context, conv2d_max_pool};
 use inkling::nn::{Parameter, autograd};
 
-use super::gradients::{self, Array, TRAIN, check, compute_sum, grad};
+use super::gradients::{self, Array, TRAIN, check, compute_sum, grad, gradient_bits, parameter};
 
 #[derive(Clone, Copy)]
 struct Case {
@@ -20,6 +20,18 @@ struct Case {
     relu: bool,
 }
 
+/// What the other cases differ from.
+const BASE: Case = Case {
+    batch: 1,
+    height: 6,
+    width: 6,
+    inputs: 1,
+    outputs: 2,
+    kernel: 3,
+    padding: 0,
+    relu: false,
+};
+
 impl Case {
     fn arrays(self, seed: u64) -> [Array; 3] {
         let random = &mut Random::new(seed);
@@ -31,6 +43,12 @@ impl Case {
             ),
             Array::random(&[self.outputs], random),
         ]
+    }
+
+    fn tensors(self, seed: u64) -> (Tensor, Parameter, Parameter) {
+        let [x, weight, bias] = self.arrays(seed);
+        let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
+        (x, parameter(&weight), parameter(&bias))
     }
 
     /// The definition, in plain loops.
@@ -87,19 +105,9 @@ impl Case {
 
 #[test]
 fn agrees_with_plain_loops_and_finite_differences() {
-    let base = Case {
-        batch: 1,
-        height: 6,
-        width: 6,
-        inputs: 1,
-        outputs: 2,
-        kernel: 3,
-        padding: 0,
-        relu: false,
-    };
     let cases = [
-        base,
-        Case { relu: true, ..base },
+        BASE,
+        Case { relu: true, ..BASE },
         // An odd convolution result: 5x7, whose last row and column no window covers.
         Case {
             batch: 2,
@@ -108,7 +116,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
             inputs: 3,
             outputs: 4,
             relu: true,
-            ..base
+            ..BASE
         },
         // More images than a group has, and not a multiple.
         Case {
@@ -118,7 +126,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
             inputs: 2,
             outputs: 3,
             kernel: 2,
-            ..base
+            ..BASE
         },
         // The padding of LeNet, and one wider than the kernel reaches.
         Case {
@@ -129,7 +137,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
             kernel: 5,
             padding: 2,
             relu: true,
-            ..base
+            ..BASE
         },
         Case {
             height: 3,
@@ -137,7 +145,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
             inputs: 2,
             kernel: 2,
             padding: 3,
-            ..base
+            ..BASE
         },
         // The smallest there is.
         Case {
@@ -145,7 +153,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
             width: 2,
             outputs: 1,
             kernel: 1,
-            ..base
+            ..BASE
         },
     ];
     for (seed, case) in (1..).zip(cases) {
@@ -211,20 +219,7 @@ fn relu_passes_no_gradient_at_zero() {
 
 #[test]
 fn the_first_layer_computes_no_gradient_for_its_input() {
-    let case = Case {
-        batch: 2,
-        height: 6,
-        width: 6,
-        inputs: 1,
-        outputs: 2,
-        kernel: 3,
-        padding: 0,
-        relu: true,
-    };
-    let [x, weight, bias] = case.arrays(3);
-    let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-    let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
-    let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
+    let (x, weight, bias) = Case { batch: 2, ..BASE }.tensors(3);
     let y = conv2d_max_pool(&x, &weight, Some(&bias), 0, true, TRAIN).unwrap();
     assert!(!autograd::requires_grad(&x));
     autograd::backward(&y, y.ones_like().unwrap(), TRAIN.backend).unwrap();
@@ -236,12 +231,10 @@ fn without_a_bias_it_is_as_with_one_of_zeros() {
     let case = Case {
         batch: 2,
         height: 7,
-        width: 6,
         inputs: 2,
         outputs: 3,
-        kernel: 3,
         padding: 1,
-        relu: false,
+        ..BASE
     };
     let compute = |has_bias: bool| {
         let [x, weight, _] = case.arrays(4);
@@ -266,19 +259,13 @@ fn without_a_bias_it_is_as_with_one_of_zeros() {
 #[test]
 fn a_kernel_larger_than_the_picture_is_refused() {
     let case = Case {
-        batch: 1,
         height: 4,
         width: 4,
-        inputs: 1,
         outputs: 1,
         kernel: 4,
-        padding: 0,
-        relu: false,
+        ..BASE
     };
-    let [x, weight, bias] = case.arrays(3);
-    let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-    let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
-    let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
+    let (x, weight, bias) = case.tensors(3);
     // A 1x1 result has no 2x2 window.
     assert!(conv2d_max_pool(&x, &weight, Some(&bias), 0, false, Context::EVAL).is_err());
 }
@@ -295,24 +282,11 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
         padding: 1,
         relu: true,
     };
-    let compute = |threads: usize| {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap()
-            .install(|| {
-                let [x, weight, bias] = case.arrays(5);
-                let op = |x: &[Tensor], p: &[Parameter], context: Context| {
-                    conv2d_max_pool(&x[0], &p[0], p.get(1), case.padding, case.relu, context)
-                        .unwrap()
-                };
-                let (_, gradients) =
-                    gradients::compute(TRAIN, &[x], &[weight, bias], op, <[f32]>::to_vec);
-                gradients
-                    .into_iter()
-                    .map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>())
-                    .collect::<Vec<_>>()
-            })
+    let compute = |threads| {
+        let [x, weight, bias] = case.arrays(5);
+        gradient_bits(threads, &[x], &[weight, bias], |x, p, context| {
+            conv2d_max_pool(&x[0], &p[0], p.get(1), case.padding, case.relu, context).unwrap()
+        })
     };
     let one = compute(1);
     assert!(one.iter().flatten().any(|&bits| bits != 0));

@@ -5,7 +5,7 @@ use inkling::math::random::Random;
 use inkling::nn::ops::{Context, conv2d};
 use inkling::nn::{Parameter, autograd};
 
-use super::gradients::{self, Array, TRAIN, check_all, grad, parameter};
+use super::gradients::{Array, TRAIN, check_all, grad, gradient_bits, parameter};
 
 #[derive(Clone, Copy)]
 pub struct Case {
@@ -19,135 +19,47 @@ pub struct Case {
     pub bias: bool,
 }
 
+/// Channels are those of inputs and outputs; a window is a kernel's size, its stride and padding.
+const fn case(
+    batch: usize,
+    sides: [usize; 2],
+    [inputs, outputs]: [usize; 2],
+    [kernel, stride, padding]: [usize; 3],
+    bias: bool,
+) -> Case {
+    Case {
+        batch,
+        sides,
+        inputs,
+        outputs,
+        kernel,
+        stride,
+        padding,
+        bias,
+    }
+}
+
 /// Too large for finite differences: pictures that are gone through in strips, and more outputs
 /// than a panel has.
 pub const LARGE: [Case; 2] = [
-    Case {
-        batch: 9,
-        sides: [23, 28],
-        inputs: 8,
-        outputs: 20,
-        kernel: 3,
-        stride: 1,
-        padding: 1,
-        bias: true,
-    },
-    Case {
-        batch: 2,
-        sides: [15, 14],
-        inputs: 16,
-        outputs: 48,
-        kernel: 5,
-        stride: 1,
-        padding: 0,
-        bias: false,
-    },
+    case(9, [23, 28], [8, 20], [3, 1, 1], true),
+    case(2, [15, 14], [16, 48], [5, 1, 0], false),
 ];
 
 /// One of each kind: no stride or one larger than the kernel, padding that hides a kernel, odd
 /// sizes, groups not full, 1x1.
 pub const CASES: [Case; 10] = [
-    Case {
-        batch: 1,
-        sides: [6, 6],
-        inputs: 1,
-        outputs: 2,
-        kernel: 3,
-        stride: 1,
-        padding: 0,
-        bias: true,
-    },
-    Case {
-        batch: 2,
-        sides: [7, 5],
-        inputs: 3,
-        outputs: 4,
-        kernel: 3,
-        stride: 1,
-        padding: 1,
-        bias: false,
-    },
-    Case {
-        batch: 3,
-        sides: [7, 6],
-        inputs: 2,
-        outputs: 3,
-        kernel: 3,
-        stride: 2,
-        padding: 1,
-        bias: false,
-    },
-    Case {
-        batch: 1,
-        sides: [8, 5],
-        inputs: 3,
-        outputs: 2,
-        kernel: 1,
-        stride: 1,
-        padding: 0,
-        bias: true,
-    },
-    Case {
-        batch: 2,
-        sides: [5, 6],
-        inputs: 3,
-        outputs: 2,
-        kernel: 1,
-        stride: 2,
-        padding: 0,
-        bias: false,
-    },
-    Case {
-        batch: 1,
-        sides: [9, 4],
-        inputs: 1,
-        outputs: 1,
-        kernel: 2,
-        stride: 3,
-        padding: 1,
-        bias: true,
-    },
-    Case {
-        batch: 1,
-        sides: [2, 3],
-        inputs: 2,
-        outputs: 1,
-        kernel: 2,
-        stride: 1,
-        padding: 3,
-        bias: true,
-    },
-    Case {
-        batch: 40,
-        sides: [4, 5],
-        inputs: 1,
-        outputs: 2,
-        kernel: 3,
-        stride: 1,
-        padding: 1,
-        bias: true,
-    },
+    case(1, [6, 6], [1, 2], [3, 1, 0], true),
+    case(2, [7, 5], [3, 4], [3, 1, 1], false),
+    case(3, [7, 6], [2, 3], [3, 2, 1], false),
+    case(1, [8, 5], [3, 2], [1, 1, 0], true),
+    case(2, [5, 6], [3, 2], [1, 2, 0], false),
+    case(1, [9, 4], [1, 1], [2, 3, 1], true),
+    case(1, [2, 3], [2, 1], [2, 1, 3], true),
+    case(40, [4, 5], [1, 2], [3, 1, 1], true),
     // Outputs that fill a vector of every processor, written and read in place.
-    Case {
-        batch: 2,
-        sides: [4, 3],
-        inputs: 2,
-        outputs: 16,
-        kernel: 3,
-        stride: 1,
-        padding: 1,
-        bias: false,
-    },
-    Case {
-        batch: 1,
-        sides: [1, 1],
-        inputs: 1,
-        outputs: 1,
-        kernel: 1,
-        stride: 1,
-        padding: 0,
-        bias: false,
-    },
+    case(2, [4, 3], [2, 16], [3, 1, 1], false),
+    case(1, [1, 1], [1, 1], [1, 1, 0], false),
 ];
 
 impl Case {
@@ -239,36 +151,13 @@ fn agrees_with_plain_loops_and_finite_differences() {
 
 #[test]
 fn the_bits_do_not_depend_on_the_number_of_threads() {
-    let case = Case {
-        batch: 13,
-        sides: [14, 14],
-        inputs: 3,
-        outputs: 8,
-        kernel: 3,
-        stride: 1,
-        padding: 1,
-        bias: true,
-    };
-    let compute = |threads: usize| {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap()
-            .install(|| {
-                let random = &mut Random::new(4);
-                let (x, parameters) = (case.input(random), case.parameters(random));
-                let (_, gradients) = gradients::compute(
-                    TRAIN,
-                    &[x],
-                    &parameters,
-                    |x, p, context| case.compute(&x[0], p, context),
-                    <[f32]>::to_vec,
-                );
-                gradients
-                    .into_iter()
-                    .map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>())
-                    .collect::<Vec<_>>()
-            })
+    let case = case(13, [14, 14], [3, 8], [3, 1, 1], true);
+    let compute = |threads| {
+        let random = &mut Random::new(4);
+        let (x, parameters) = (case.input(random), case.parameters(random));
+        gradient_bits(threads, &[x], &parameters, |x, p, context| {
+            case.compute(&x[0], p, context)
+        })
     };
     let one = compute(1);
     assert_eq!(one, compute(2));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use inkling::nn::{
-    FORMAT_VERSION, MAX_FILE_BYTES, Mode, ModelCard, ModelError, ModelFile, Net, parameter_specs,
+    FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, parameter_specs,
 };
 use inkling::run_config::{
     Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat,
@@ -12,6 +12,7 @@ use inkling::run_config::{
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
+use crate::support::logits;
 use crate::support::model_file;
 
 fn model(kind: ModelKind) -> ModelFile {
@@ -47,14 +48,7 @@ fn the_activation_comes_back() {
     written.card.config.activation = Activation::Silu;
     written.net = Net::new(ModelKind::LeNet, Activation::Silu, 10, 3).unwrap();
     let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| {
-        net.forward(&picture, Mode::Eval)
-            .unwrap()
-            .flatten_all()
-            .unwrap()
-            .to_vec1::<f32>()
-            .unwrap()
-    };
+    let logits = |net: &Net| logits(net, &picture);
     let bytes = written.to_bytes(WeightFormat::F32).unwrap();
     let read = ModelFile::from_bytes(&bytes, Path::new("silu")).unwrap();
     assert_eq!(logits(&read.net), logits(&written.net));

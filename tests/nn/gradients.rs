@@ -7,6 +7,8 @@ use inkling::nn::backend::COMPOSED;
 use inkling::nn::ops::Context;
 use inkling::nn::{Parameter, autograd};
 
+use crate::support::{flat, on_threads};
+
 /// A forward pass on the CPU's kernels that `backward` follows, in f32.
 pub const TRAIN: Context = Context::TRAIN;
 
@@ -44,11 +46,6 @@ impl Array {
 /// An op of inputs and parameters.
 pub trait Op: Fn(&[Tensor], &[Parameter], Context) -> Tensor {}
 impl<F: Fn(&[Tensor], &[Parameter], Context) -> Tensor> Op for F {}
-
-/// The elements of a tensor.
-pub fn flat(tensor: &Tensor) -> Vec<f32> {
-    tensor.flatten_all().unwrap().to_vec1().unwrap()
-}
 
 /// A parameter with these values.
 pub fn parameter(array: &Array) -> Parameter {
@@ -92,6 +89,20 @@ pub fn compute_sum(
     compute(TRAIN, inputs, parameters, op, |output| {
         vec![1.0; output.len()]
     })
+}
+
+/// The bits of all gradients of a fixed sum of `op`'s output, computed by so many threads.
+pub fn gradient_bits(
+    threads: usize,
+    inputs: &[Array],
+    parameters: &[Array],
+    op: impl Op + Send,
+) -> Vec<Vec<u32>> {
+    let compute = || compute(TRAIN, inputs, parameters, op, <[f32]>::to_vec).1;
+    let gradients = on_threads(threads, compute).into_iter();
+    gradients
+        .map(|values| values.into_iter().map(f32::to_bits).collect())
+        .collect()
 }
 
 /// Checks `op(x, weight, bias)` as `check_all` does.

@@ -1,9 +1,10 @@
 //! Weights from statistics of the training images, before the first step.
 
+use crate::support::logits;
 use inkling::data::Split;
 use inkling::data::builtin;
 use inkling::ink::PIXELS;
-use inkling::nn::{Mode, Net, Role, initialize};
+use inkling::nn::{Net, Role, initialize};
 use inkling::progress::Unwatched;
 use inkling::records::{InitializationReport, Normalization};
 use inkling::run_config::{Activation, Initialization, ModelKind};
@@ -56,13 +57,7 @@ fn every_layer_of_every_network_has_unit_variance() {
                 .any(|layer| (layer.before - 1.0).abs() > TOLERANCE),
             "{model} had it before"
         );
-        let logits: Vec<f32> = net
-            .forward(&images().0.images[..PIXELS], Mode::Eval)
-            .unwrap()
-            .flatten_all()
-            .unwrap()
-            .to_vec1()
-            .unwrap();
+        let logits = logits(&net, &images().0.images[..PIXELS]);
         assert!(
             logits.iter().all(|logit| logit.is_finite()),
             "{model}, {method}"

@@ -10,16 +10,13 @@ use inkling::run_config::{Activation, ModelKind, Network, Precision};
 
 use super::gradients::grad;
 use super::networks_of_other_widths;
+use crate::support::flat;
 
 pub fn pixels(count: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..count * PIXELS)
         .map(|_| random.below(256) as u8)
         .collect()
-}
-
-pub fn flat(tensor: &Tensor) -> Vec<f32> {
-    tensor.flatten_all().unwrap().to_vec1().unwrap()
 }
 
 #[test]

@@ -7,7 +7,8 @@ use inkling::nn::ops::{BatchNorm, Context, add, batch_norm, layer_norm};
 use inkling::run_config::Activation;
 
 use super::activations::reference as activated;
-use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check_all, close, compute};
+use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check_all, close, compute, gradient_bits};
+use crate::support::flat;
 
 fn parameter(values: &[f32]) -> Parameter {
     Parameter::new("p", values.to_vec(), &[values.len()]).unwrap()
@@ -99,12 +100,7 @@ fn batch_norm_of_many_pieces_keeps_its_digits_far_from_zero() {
         running_mean: &mean,
         running_variance: &variance,
     };
-    let y = batch_norm(&x, norm, None, TRAIN)
-        .unwrap()
-        .flatten_all()
-        .unwrap()
-        .to_vec1::<f32>()
-        .unwrap();
+    let y = flat(&batch_norm(&x, norm, None, TRAIN).unwrap());
     close(
         "normalized",
         &y,
@@ -128,12 +124,7 @@ fn batch_norm_of_many_pieces_keeps_its_digits_far_from_zero() {
 
     // Reading uses them, and leaves them.
     let before = (mean.values().unwrap(), variance.values().unwrap());
-    let y = batch_norm(&x, norm, Some(Activation::Relu), Context::EVAL)
-        .unwrap()
-        .flatten_all()
-        .unwrap()
-        .to_vec1::<f32>()
-        .unwrap();
+    let y = flat(&batch_norm(&x, norm, Some(Activation::Relu), Context::EVAL).unwrap());
     let read: Vec<f64> = wide
         .iter()
         .enumerate()
@@ -166,32 +157,24 @@ fn batch_norm_refuses_what_has_no_variance_or_does_not_fit() {
 
 #[test]
 fn batch_norm_gives_the_same_bits_for_any_number_of_threads() {
-    let compute = |threads: usize| {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap()
-            .install(|| {
-                let x = Array::random(&[7, 9, 11, 12], &mut Random::new(1));
-                let parameters = [0.7, 0.1].map(|value| Array {
-                    values: vec![value; 12],
-                    shape: vec![12],
-                });
-                let [mean, variance] = [0.0, 1.0].map(|value| parameter(&[value; 12]));
-                let op = |x: &[Tensor], p: &[Parameter], context: Context| {
-                    let norm = BatchNorm {
-                        weight: &p[0],
-                        bias: &p[1],
-                        running_mean: &mean,
-                        running_variance: &variance,
-                    };
-                    batch_norm(&x[0], norm, Some(Activation::Gelu), context).unwrap()
-                };
-                let (_, gradients) = compute(TRAIN, &[x], &parameters, op, <[f32]>::to_vec);
-                let all = gradients.into_iter().chain([mean.values().unwrap()]);
-                all.map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>())
-                    .collect::<Vec<_>>()
-            })
+    let compute = |threads| {
+        let x = Array::random(&[7, 9, 11, 12], &mut Random::new(1));
+        let parameters = [0.7, 0.1].map(|value| Array {
+            values: vec![value; 12],
+            shape: vec![12],
+        });
+        let [mean, variance] = [0.0, 1.0].map(|value| parameter(&[value; 12]));
+        let op = |x: &[Tensor], p: &[Parameter], context: Context| {
+            let norm = BatchNorm {
+                weight: &p[0],
+                bias: &p[1],
+                running_mean: &mean,
+                running_variance: &variance,
+            };
+            batch_norm(&x[0], norm, Some(Activation::Gelu), context).unwrap()
+        };
+        let bits = gradient_bits(threads, &[x], &parameters, op);
+        (bits, mean.values().unwrap())
     };
     let one = compute(1);
     assert_eq!(one, compute(2));

@@ -5,65 +5,25 @@ use inkling::math::random::Random;
 use inkling::nn::ops::{Context, Window, average_pool, global_average_pool, max_pool};
 
 use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check_all, compute};
+use crate::support::flat;
+
+const fn window(size: usize, stride: usize, padding: usize) -> Window {
+    Window {
+        size,
+        stride,
+        padding,
+    }
+}
 
 /// Batch, sides, channels, kernel.
 pub const CASES: [([usize; 4], Window); 7] = [
-    (
-        [1, 4, 4, 1],
-        Window {
-            size: 2,
-            stride: 2,
-            padding: 0,
-        },
-    ),
-    (
-        [2, 5, 7, 3],
-        Window {
-            size: 2,
-            stride: 2,
-            padding: 0,
-        },
-    ),
-    (
-        [3, 7, 6, 2],
-        Window {
-            size: 3,
-            stride: 2,
-            padding: 1,
-        },
-    ),
-    (
-        [1, 6, 5, 17],
-        Window {
-            size: 3,
-            stride: 1,
-            padding: 1,
-        },
-    ),
-    (
-        [1, 5, 8, 2],
-        Window {
-            size: 2,
-            stride: 3,
-            padding: 1,
-        },
-    ),
-    (
-        [2, 3, 3, 2],
-        Window {
-            size: 3,
-            stride: 3,
-            padding: 0,
-        },
-    ),
-    (
-        [1, 1, 1, 1],
-        Window {
-            size: 1,
-            stride: 1,
-            padding: 0,
-        },
-    ),
+    ([1, 4, 4, 1], window(2, 2, 0)),
+    ([2, 5, 7, 3], window(2, 2, 0)),
+    ([3, 7, 6, 2], window(3, 2, 1)),
+    ([1, 6, 5, 17], window(3, 1, 1)),
+    ([1, 5, 8, 2], window(2, 3, 1)),
+    ([2, 3, 3, 2], window(3, 3, 0)),
+    ([1, 1, 1, 1], window(1, 1, 0)),
 ];
 
 /// The numbers of each window, `None` for padding, in the order of the result.
@@ -195,7 +155,7 @@ fn what_is_no_number_is_not_hidden() {
                 Context::EVAL,
             )
             .unwrap();
-            assert!(y.flatten_all().unwrap().to_vec1::<f32>().unwrap()[0].is_nan());
+            assert!(flat(&y)[0].is_nan());
         }
     }
 }

@@ -6,7 +6,8 @@ use inkling::nn::backend::COMPOSED;
 use inkling::nn::{DeviceContext, Layer, Mode, Net, activations, flops, layers, parameter_count};
 use inkling::run_config::{Activation, ModelKind, Network, Widths};
 
-use super::models::{check_gradients, flat, pixels};
+use super::models::{check_gradients, pixels};
+use crate::support::flat;
 
 /// Every model that takes widths, with some of the most awkward ones.
 pub fn networks() -> Vec<Network> {

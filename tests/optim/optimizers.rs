@@ -1,5 +1,6 @@
 //! Each optimizer against its published formula, worked out in f64.
 
+use crate::support::on_threads;
 use inkling::math::random::Random;
 use inkling::nn::{DeviceContext, Parameter};
 use inkling::optim::{Optimizer, OptimizerConfig};
@@ -373,39 +374,35 @@ fn large_parameters_are_updated_throughout_and_alike_for_any_number_of_threads()
     let len = 70_001;
     for &kind in OptimizerKind::ALL {
         let stepped = |threads| {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap()
-                .install(|| {
-                    let mut random = Random::new(3);
-                    let parameter = Parameter::new("p", vec![1.0; len], &[1, len]).unwrap();
-                    let config = OptimizerConfig {
-                        images: 100,
-                        weight_decay: 0.01,
-                        ..config(kind)
-                    };
-                    let mut optimizer = Optimizer::new(
-                        config,
-                        std::slice::from_ref(&parameter),
-                        &DeviceContext::CPU,
-                        Some(0.9),
-                    )
-                    .unwrap();
-                    let mut norms = Vec::new();
-                    for _ in 0..2 {
-                        parameter
-                            .add_to_grad(|grad| grad.fill_with(|| random.range(0.5, 1.5)))
-                            .unwrap();
-                        norms.push(optimizer.gradient_norm().unwrap());
-                        norms.push(norm_of_step(&mut optimizer, 0.1, 1.0));
-                    }
-                    (
-                        parameter.values().unwrap(),
-                        optimizer.state().unwrap().1,
-                        norms.into_iter().map(f64::to_bits).collect::<Vec<_>>(),
-                    )
-                })
+            on_threads(threads, || {
+                let mut random = Random::new(3);
+                let parameter = Parameter::new("p", vec![1.0; len], &[1, len]).unwrap();
+                let config = OptimizerConfig {
+                    images: 100,
+                    weight_decay: 0.01,
+                    ..config(kind)
+                };
+                let mut optimizer = Optimizer::new(
+                    config,
+                    std::slice::from_ref(&parameter),
+                    &DeviceContext::CPU,
+                    Some(0.9),
+                )
+                .unwrap();
+                let mut norms = Vec::new();
+                for _ in 0..2 {
+                    parameter
+                        .add_to_grad(|grad| grad.fill_with(|| random.range(0.5, 1.5)))
+                        .unwrap();
+                    norms.push(optimizer.gradient_norm().unwrap());
+                    norms.push(norm_of_step(&mut optimizer, 0.1, 1.0));
+                }
+                (
+                    parameter.values().unwrap(),
+                    optimizer.state().unwrap().1,
+                    norms.into_iter().map(f64::to_bits).collect::<Vec<_>>(),
+                )
+            })
         };
         let one = stepped(1);
         assert!(one.0.iter().all(|&value| value != 1.0), "{kind}");

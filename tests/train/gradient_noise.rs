@@ -8,6 +8,7 @@ use inkling::progress::Unwatched;
 use inkling::run_config::{Activation, Augmentation, ModelKind, Precision, RunConfig};
 use inkling::train::GradientNoise;
 
+use crate::support::flat;
 use crate::synthetic;
 
 fn config() -> RunConfig {
@@ -38,15 +39,7 @@ fn exact(net: &Net, images: &Split) -> [f64; 2] {
         let label = Tensor::from_slice(&images.labels[index..=index], 1, logits.device()).unwrap();
         net.backward(&net.loss(&logits, &label, 1, 0.0).unwrap(), 1.0)
             .unwrap();
-        let take = |parameter: &inkling::nn::Parameter| {
-            parameter
-                .take_grad()
-                .unwrap()
-                .flatten_all()
-                .unwrap()
-                .to_vec1::<f32>()
-                .unwrap()
-        };
+        let take = |parameter: &inkling::nn::Parameter| flat(&parameter.take_grad().unwrap());
         let gradient: Vec<f32> = net.trainable().iter().flat_map(take).collect();
         mean.resize(gradient.len(), 0.0);
         mean.iter_mut()
@@ -104,16 +97,7 @@ fn measuring_leaves_the_network_as_it_is() {
         )
         .unwrap();
     assert_eq!(net.weights().unwrap(), before);
-    assert_eq!(
-        net.parameters()[0]
-            .grad()
-            .unwrap()
-            .flatten_all()
-            .unwrap()
-            .to_vec1::<f32>()
-            .unwrap()[0],
-        7.0
-    );
+    assert_eq!(flat(&net.parameters()[0].grad().unwrap())[0], 7.0);
 }
 
 #[test]
