@@ -8,9 +8,10 @@ mod comparisons;
 mod plain_candle;
 mod profile;
 mod steps;
-mod store;
 mod words;
 mod workloads;
+
+use std::path::Path;
 
 pub use budget::Listener;
 pub use comparisons::{
@@ -19,7 +20,6 @@ pub use comparisons::{
 pub use plain_candle::PlainCandle;
 pub use profile::{chrome_trace, profile};
 pub use steps::time_steps;
-pub use store::{latest, save};
 pub use words::{busy, disturbance, heading, profile_sections, sections, text, workload};
 
 use self::budget::BenchBudget;
@@ -29,9 +29,12 @@ use crate::nn::DeviceContext;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::records::benchmark::{
-    Effort, Machine, Measurement, Report, StepConfig, VERSION, Workload,
+    Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
 };
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
+use crate::system::WriteError;
+use crate::system::files::{read_limited, write_group};
+use crate::text::format::name_time;
 
 /// Training images: enough that no run reaches the end of its first epoch too soon.
 const TRAIN_IMAGES: usize = 6000;
@@ -210,4 +213,73 @@ fn step_configs(model: ModelKind, effort: Effort, pools: &[budget::Pool]) -> Vec
         step_configs.extend(others.map(|precision| step_config(precision, all)));
     }
     step_configs
+}
+
+/// Larger files are not reports of ours.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Writes a report to new files in `folder`, named after its time.
+pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
+    let measured = report
+        .measured_at
+        .parse::<jiff::Timestamp>()
+        .unwrap_or_else(|_| jiff::Timestamp::now());
+    let name = name_time(measured);
+    let named = |count: u32, extension: &str| match count {
+        1 => folder.join(format!("{name}.{extension}")),
+        _ => folder.join(format!("{name}_{count}.{extension}")),
+    };
+    let count = (1..=u32::MAX)
+        .find(|&count| {
+            ["json", "txt"]
+                .iter()
+                .all(|extension| !named(count, extension).exists())
+        })
+        .unwrap_or(1);
+    let saved = Saved {
+        json: named(count, "json"),
+        text: named(count, "txt"),
+    };
+    let json = serde_json::to_vec_pretty(report)
+        .map_err(|error| WriteError::new(&saved.json, &error.into()))?;
+    write_group(&[
+        (saved.json.clone(), json),
+        (saved.text.clone(), text(report).into_bytes()),
+    ])?;
+    Ok(saved)
+}
+
+/// The newest report in `folder` that can be read.
+pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
+    let paths = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()));
+    let reports = paths
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .filter_map(|path| {
+            let report = read(&path)?;
+            let measured = report.measured_at.parse::<jiff::Timestamp>().ok()?;
+            Some((
+                measured,
+                report,
+                Saved {
+                    text: path.with_extension("txt"),
+                    json: path,
+                },
+            ))
+        });
+    reports
+        .max_by(|(a, ..), (b, ..)| a.cmp(b))
+        .map(|(_, report, saved)| (report, saved))
+}
+
+/// `None` for files that are not reports, damaged, or from a newer version: they are left alone.
+fn read(path: &Path) -> Option<Report> {
+    let bytes = read_limited(path, MAX_BYTES).ok()?;
+    serde_json::from_slice::<Report>(&bytes)
+        .ok()
+        .filter(|report| report.version <= VERSION)
 }

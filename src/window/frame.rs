@@ -1,7 +1,6 @@
 //! The frame loop: polls the app, whether or not the window is seen, draws its state and applies
 //! the actions of the frame. Decisions are made in the app.
 
-use crate::settings::{Theme, WindowGeometry, ZOOM};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -18,15 +17,15 @@ use super::inside::view::InsideView;
 use super::models::view::{ModelsView, editor};
 use super::my_digits::view::MyDigitsScreen;
 use super::plots::PlotsView;
-use super::rest::Rest;
 use super::results::view::ResultsScreen;
-use super::shell::dialogs::{About, CloseAnswer};
-use super::shell::{dialogs, drop_zone, shortcuts};
+use super::shell::dialogs::{self, About, CloseAnswer};
+use super::shell::{self, drop_zone, shortcuts};
 use super::sweeps::view::SweepScreen;
 use super::train::view::learning::LearningPanel;
 use super::train::view::search;
-use super::{Action, App, Phase, RunView, SweepView, WindowRequest, shell, style, wizard};
+use super::{Action, App, Phase, RunView, SweepView, WindowRequest, style, wizard};
 use crate::ink::SIDE;
+use crate::settings::{Theme, WindowGeometry, ZOOM};
 use crate::system::memory;
 use crate::text::format::percent;
 use crate::window::TrainAction;
@@ -423,5 +422,25 @@ impl eframe::App for Inkling {
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Rest {
+    last: Option<Instant>,
+    rests: bool,
+}
+
+impl Rest {
+    /// Nothing has happened for as long.
+    pub const AFTER: Duration = Duration::from_secs(4);
+
+    /// Something happens now, or it is time to see whether nothing did; true if the rest begins.
+    pub fn begins(&mut self, now: Instant) -> bool {
+        let before = self.last.replace(now);
+        // The system may wake the window a little early.
+        let nothing_happened = before.is_some_and(|before| now - before >= Self::AFTER * 9 / 10);
+        self.rests = nothing_happened && !self.rests;
+        self.rests
     }
 }

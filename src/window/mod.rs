@@ -19,7 +19,6 @@ pub mod models;
 pub mod my_digits;
 mod notice;
 pub mod plots;
-mod rest;
 pub mod results;
 mod shell;
 mod start;
@@ -40,7 +39,7 @@ pub use draw::{
     device_name, inference_row, verdict,
 };
 pub use draw::{Draw, DrawAction};
-pub use frame::Inkling;
+pub use frame::{Inkling, Rest};
 pub use hardware::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, DeleteReceived, ListReceived,
     Machine, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState,
@@ -55,7 +54,7 @@ pub use models::{Models, ModelsAction};
 pub use my_digits::MyDigitsAction;
 pub use my_digits::{Collection, DIGITS, FineTuneResult, MyDigitsView, MyDrawing, NOT_TRAINABLE};
 pub use notice::{Notice, Offer, Severity};
-pub use rest::Rest;
+
 pub use results::{Results, ResultsView};
 pub use start::run;
 pub use state::{App, Shell};

@@ -1,7 +1,6 @@
 //! The drawings that the person keeps: what is known of them, what the model in use makes of them,
 //! and changes of their file, which can be taken back.
 
-mod fine_tune;
 mod keeping;
 mod update;
 #[cfg(feature = "gui")]
@@ -9,9 +8,9 @@ pub mod view;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub use fine_tune::{FineTuneResult, NOT_TRAINABLE};
 pub use keeping::Collection;
 pub use update::MyDigitsAction;
+pub use update::{FineTuneResult, NOT_TRAINABLE};
 
 use super::notice::{Offer, Severity};
 use crate::data::MyDigits;

@@ -5,7 +5,6 @@
 
 mod batch_norm;
 mod conv;
-mod cross_entropy;
 mod linear;
 mod matrix;
 mod microkernels;
@@ -83,7 +82,7 @@ impl Backend for Cpu {
         smoothing: f32,
         grad: GradMode,
     ) -> Result<Output> {
-        cross_entropy::cross_entropy(logits, labels, batch, smoothing, grad)
+        pointwise::cross_entropy(logits, labels, batch, smoothing, grad)
     }
 
     fn dropout(&self, x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
