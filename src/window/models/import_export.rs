@@ -28,6 +28,17 @@ pub struct ExportView {
     pub in_the_way: Option<InTheWay>,
 }
 
+impl ExportView {
+    fn job(&self, to: Option<PathBuf>, replace: Replace) -> Job {
+        Job::Export {
+            model: self.model.clone(),
+            spec: self.spec.clone(),
+            to,
+            replace,
+        }
+    }
+}
+
 /// An export that was not written because of files that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InTheWay {
@@ -104,14 +115,8 @@ impl Models {
         let Some(view) = &self.export else {
             return;
         };
-        let job = Job::Export {
-            model: view.model.clone(),
-            spec: view.spec.clone(),
-            to: None,
-            replace: Replace::Nothing,
-        };
         ctx.jobs.forget(Activity::ExportPreview);
-        ctx.submit(job);
+        ctx.submit(view.job(None, Replace::Nothing));
     }
 
     pub fn choose_export_file(&mut self, ctx: &mut Ctx) {
@@ -141,13 +146,7 @@ impl Models {
             _ => (to, Replace::Requested),
         };
         (view.written, view.in_the_way) = (None, None);
-        let job = Job::Export {
-            model: view.model.clone(),
-            spec: view.spec.clone(),
-            to: Some(to),
-            replace,
-        };
-        ctx.submit(job);
+        ctx.submit(view.job(Some(to), replace));
     }
 
     pub fn job_ended(
@@ -203,13 +202,7 @@ impl Models {
         let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else {
             return;
         };
-        let job = Job::Export {
-            model: view.model.clone(),
-            spec: view.spec.clone(),
-            to: Some(to),
-            replace: Replace::Everything,
-        };
-        ctx.submit(job);
+        ctx.submit(view.job(Some(to), Replace::Everything));
     }
 
     /// Closes the choice; an export in progress is cancelled.

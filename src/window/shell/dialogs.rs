@@ -33,14 +33,10 @@ pub fn about_dialog(ui: &Ui, app: &App, about: &mut About) {
     let modal = style::dialog(ui, "about", 660.0, |ui| {
         heading(ui);
         ui.add_space(style::GAP / 2.0);
-        // A fixed height, so that the buttons do not move when the content changes.
         let height = (room.y - 260.0).min(340.0);
-        ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-            ui.set_min_height(height);
-            match about {
-                About::Licenses(lines) => texts(ui, lines),
-                _ => facts(ui, app),
-            }
+        style::room(ui, height, |ui| match about {
+            About::Licenses(lines) => texts(ui, lines),
+            _ => facts(ui, app),
         });
         ui.add_space(style::GAP / 2.0);
         buttons(ui, app, about)

@@ -274,36 +274,28 @@ pub fn hint(text: impl Into<String>) -> RichText {
 /// The reason why a value is invalid, with an icon as well as a color.
 pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
-    beside_problem_icon(ui, RichText::new(reason).small().color(color))
-}
-
-/// Something to be careful about, with an icon.
-pub fn caution(ui: &mut Ui, sentence: &str) -> Response {
-    beside_problem_icon(ui, RichText::new(sentence))
-}
-
-fn beside_problem_icon(ui: &mut Ui, text: RichText) -> Response {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = GAP / 2.0;
-        icon(ui, Icon::Problem);
-        ui.add(Label::new(text).wrap())
-    })
-    .inner
+    let text = RichText::new(reason).small().color(color);
+    beside_problem_icon(ui, Label::new(text).wrap())
 }
 
 /// The same as a link, to where the value can be changed.
 pub fn invalid_link(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
+    let text = RichText::new(reason).small().color(color).underline();
+    let link = Button::new(text).frame(false).wrap();
+    beside_problem_icon(ui, link.min_size(Vec2::ZERO))
+}
+
+/// Something to be careful about, with an icon.
+pub fn caution(ui: &mut Ui, sentence: &str) -> Response {
+    beside_problem_icon(ui, Label::new(sentence).wrap())
+}
+
+fn beside_problem_icon(ui: &mut Ui, text: impl Widget) -> Response {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = GAP / 2.0;
         icon(ui, Icon::Problem);
-        let text = RichText::new(reason).small().color(color).underline();
-        ui.add(
-            Button::new(text)
-                .frame(false)
-                .wrap()
-                .min_size(vec2(0.0, 0.0)),
-        )
+        ui.add(text)
     })
     .inner
 }
@@ -394,6 +386,14 @@ pub fn column<T>(ui: &mut Ui, size: Vec2, fill: impl FnOnce(&mut Ui) -> T) -> In
 pub fn wide_column(ui: &mut Ui, size: Vec2, fill: impl FnOnce(&mut Ui)) {
     column(ui, size, |ui| {
         ui.set_width(size.x);
+        fill(ui);
+    });
+}
+
+/// Content in room of this height, so that nothing moves when it changes.
+pub fn room(ui: &mut Ui, height: f32, fill: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+        ui.set_min_height(height);
         fill(ui);
     });
 }

@@ -45,9 +45,8 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             "A host of your SSH configuration that needs no password: with a key or an agent.",
         );
         ui.add_space(style::GAP / 2.0);
-        ui.allocate_ui([ui.available_width(), ROOM].into(), |ui| {
-            ui.set_min_height(ROOM);
-            ui.vertical(|ui| state(ui, &dialog.state));
+        style::room(ui, ROOM, |ui| {
+            _ = ui.vertical(|ui| state(ui, &dialog.state))
         });
         ui.horizontal(|ui| {
             let (name, action) = match dialog.state {
@@ -63,10 +62,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                     .is_empty()
                     .then_some("Enter the name of a host"),
             };
-            let button = ui.add_enabled(why_not.is_none(), style::primary_button(name));
-            let clicked = button
-                .on_disabled_hover_text(why_not.unwrap_or_default())
-                .clicked();
+            let clicked = style::ask(ui, style::primary_button(name), why_not, "").clicked();
             if why_not.is_none() && (clicked || entered) {
                 actions.push(Action::Machine(action));
             }

@@ -25,8 +25,7 @@ const PADDING: f32 = 8.0;
 /// What the dialog shows, in a window of this height.
 pub(super) fn content(ui: &mut Ui, window: f32, show: impl FnOnce(&mut Ui)) {
     let height = (window - AROUND).min(HEIGHT);
-    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-        ui.set_min_height(height);
+    style::room(ui, height, |ui| {
         ScrollArea::vertical()
             .auto_shrink(false)
             .max_height(height)

@@ -1,9 +1,7 @@
 //! The dialog in which a short training finds something out about the next run: what it has found
 //! so far, how far it is, and taking what was found.
 
-use eframe::egui::{
-    Align2, RichText, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
-};
+use eframe::egui::{Align2, RichText, Role, Sense, TextEdit, TextStyle, Ui, pos2, vec2};
 use egui_plot::{PlotBounds, PlotPoint, Text, VLine};
 
 use super::profile;
@@ -93,12 +91,10 @@ fn about(view: &Search) -> String {
     }
 }
 
-/// How far it is, or what came of it, in room of this height, so that nothing moves when it
-/// changes.
+/// How far it is, or what came of it, in room of this height.
 fn said(ui: &mut Ui, app: &App, view: &Search, height: f32) {
-    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-        ui.set_min_height(height);
-        ui.vertical(|ui| outcome(ui, app, view));
+    style::room(ui, height, |ui| {
+        _ = ui.vertical(|ui| outcome(ui, app, view))
     });
 }
 
@@ -269,11 +265,8 @@ fn plot(ui: &mut Ui, view: &Search, height: f32) {
         ),
         (None, None) => "no steps yet".to_owned(),
     };
-    let info = || WidgetInfo {
-        current_text_value: Some(value.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, "Loss by learning rate")
-    };
-    shown.response.widget_info(info);
+    let name = "Loss by learning rate";
+    style::describe(&shown.response, Role::Figure, name, &value);
 }
 
 /// The accuracy that is asked for, and a bar for the time of each batch size.

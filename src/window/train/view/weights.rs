@@ -142,8 +142,7 @@ pub fn start(
     sheet: &mut Option<LayerSheet>,
     height: f32,
 ) {
-    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-        ui.set_min_height(height);
+    style::room(ui, height, |ui| {
         let area = ScrollArea::vertical().id_salt("initialization");
         let area = area.auto_shrink(false).max_height(height);
         area.show(ui, |ui| {
