@@ -24,7 +24,6 @@ enum Comparison {
     Devices,
 }
 
-/// The options of `inkling bench`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Finish in about ten seconds instead of a minute; results are noisier

@@ -26,7 +26,6 @@ use crate::text::{table, visible};
 /// What all others are compared with: on the command line the order says it.
 const BASELINE: usize = 0;
 
-/// The options of `inkling compare`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Model files, folders or titles of runs, or latest, 2 to 8; the first is the baseline that

@@ -12,7 +12,6 @@ use crate::runs::{LATEST, Store};
 use crate::system::paths::Paths;
 use crate::text::format::joined;
 
-/// The options of `inkling completions`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The shell: its script is printed to standard output

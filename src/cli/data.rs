@@ -93,7 +93,6 @@ impl Input {
     }
 }
 
-/// The options of `inkling data list`.
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Folder to search for data sets before the usual ones
@@ -199,7 +198,6 @@ fn location(entry: &Entry) -> String {
     }
 }
 
-/// The options of `inkling data fetch`.
 #[derive(Debug, clap::Args)]
 pub struct Fetch {
     /// Data set to download
@@ -280,7 +278,6 @@ fn run_fetch(fetch: &Fetch) -> Result<(), Failure> {
     ))
 }
 
-/// The options of `inkling data check`.
 #[derive(Debug, clap::Args)]
 pub struct Check {
     #[command(flatten)]
@@ -427,7 +424,6 @@ fn found(
 /// Images per digit on a sheet.
 const COLUMNS: usize = 20;
 
-/// The options of `inkling data show`.
 #[derive(Debug, clap::Args)]
 pub struct Show {
     #[command(flatten)]
@@ -494,7 +490,6 @@ fn run_show(show: &Show) -> Result<(), Failure> {
     ))
 }
 
-/// The options of `inkling data export`.
 #[derive(Debug, clap::Args)]
 pub struct Export {
     #[command(flatten)]

@@ -25,7 +25,6 @@ use crate::text::visible;
 /// Writers in the text for people.
 const LISTED_WRITERS: usize = 10;
 
-/// The options of `inkling eval`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -20,7 +20,6 @@ use crate::system::files::TemporaryFolder;
 use crate::text::format::{file_size, joined};
 use crate::text::visible;
 
-/// The options of `inkling export`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch")]
 pub struct Arguments {

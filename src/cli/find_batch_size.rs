@@ -22,7 +22,6 @@ use crate::run_config::RunConfig;
 use crate::text::format::{duration, grouped, percent, plain, plain_percent};
 use crate::text::table::{self, Line, Section};
 
-/// The options of `inkling find-batch-size`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

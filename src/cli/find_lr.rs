@@ -18,7 +18,6 @@ use crate::text::table::{self, Line, Section};
 /// Steps between two lines of the table: three lines for each power of ten.
 const STEPS_PER_LINE: usize = 10;
 
-/// The options of `inkling find-lr`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

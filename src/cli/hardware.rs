@@ -22,7 +22,6 @@ use crate::text::table;
 /// The time between two lines of `--watch`.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub struct Arguments {

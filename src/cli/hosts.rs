@@ -31,7 +31,6 @@ pub enum Command {
     Delete(Delete),
 }
 
-/// The options of `inkling hosts list`.
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Print one JSON object per line to standard output
@@ -39,7 +38,6 @@ pub struct List {
     json: bool,
 }
 
-/// The options of `inkling hosts withdraw`.
 #[derive(Debug, clap::Args)]
 pub struct Withdraw {
     /// The machine, as `inkling hosts list` names it
@@ -47,7 +45,6 @@ pub struct Withdraw {
     host: String,
 }
 
-/// The options of `inkling hosts received`.
 #[derive(Debug, clap::Args)]
 pub struct Received {
     /// SSH host that received data; append a path to Inkling after a colon if needed [default: this
@@ -59,7 +56,6 @@ pub struct Received {
     json: bool,
 }
 
-/// The options of `inkling hosts delete`.
 #[derive(Debug, clap::Args)]
 pub struct Delete {
     /// What to delete, as `inkling hosts received` names it; the first digits are enough

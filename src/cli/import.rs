@@ -18,7 +18,6 @@ use crate::records::{ImportFinding, ImportSpec, Normalization};
 use crate::run_config::{Activation, CnnLayers, DataSpec, DeviceChoice, ModelKind};
 use crate::system::targets::check_folder;
 
-/// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// A safetensors file, a state dict written by torch.save, or an ONNX file

@@ -15,7 +15,6 @@ use crate::system::files::write_whole;
 use crate::text::format::widest;
 use crate::text::visible;
 
-/// The options of `inkling man`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Command whose page is printed to standard output, such as train or data list [default: the

@@ -21,7 +21,6 @@ use crate::system::files::write_whole;
 use crate::system::targets::check_file;
 use crate::text::{table, visible};
 
-/// The options of `inkling profile`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -33,7 +33,6 @@ pub enum Command {
     Path(Named),
 }
 
-/// The options of `inkling runs list`.
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Print one JSON object per line to standard output
@@ -49,7 +48,6 @@ pub struct Named {
     run: String,
 }
 
-/// The options of `inkling runs show`.
 #[derive(Debug, clap::Args)]
 pub struct Show {
     #[command(flatten)]
@@ -59,7 +57,6 @@ pub struct Show {
     json: bool,
 }
 
-/// The options of `inkling runs rename`.
 #[derive(Debug, clap::Args)]
 pub struct Rename {
     #[command(flatten)]
@@ -69,7 +66,6 @@ pub struct Rename {
     title: String,
 }
 
-/// The options of `inkling runs delete`.
 #[derive(Debug, clap::Args)]
 pub struct Delete {
     /// Titles, or unambiguous beginnings of titles or folders; latest is refused, because it is a

@@ -72,7 +72,6 @@ const COMMANDS: [(&str, &str, &str, &[Generate]); 22] = [
     ("bench", "Lines", "", &[of::<bench::JsonLine>]),
 ];
 
-/// The options of `inkling schema`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Command whose schema is printed, such as train or data list [default: the schemas of all

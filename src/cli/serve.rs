@@ -13,7 +13,6 @@ use super::failure::Failure;
 use crate::engine::{CallerLocation, Interrupter, ServeError, serve};
 use crate::system::signals::{Signal, listen};
 
-/// The options of `inkling engine`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The client is on another machine: files are sent both ways

@@ -21,7 +21,6 @@ use crate::text::visible;
 /// Folders of more files show how far it is.
 const FEW_FILES: usize = 200;
 
-/// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -22,7 +22,6 @@ use crate::text::format::joined;
 
 pub use report::JsonLine;
 
-/// The options of `inkling sweep`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Description of the sweep as TOML; the options below override it

@@ -32,7 +32,6 @@ const ENDING: Duration = Duration::from_secs(10);
 /// Longer waits are said.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -34,6 +34,18 @@ pub struct Trace<'a> {
     pub color: egui::Color32,
 }
 
+/// What all charts share in a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    pub x: XAxis,
+    /// The first and the last step in view.
+    pub range: [f64; 2],
+    pub last_step: f64,
+    pub cursor: Option<f64>,
+    /// The steps over which a box is being drawn.
+    pub selected: Option<[f64; 2]>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
     /// The name in the accessibility tree: "Loss plot".
@@ -44,16 +56,10 @@ pub struct Chart<'a> {
     pub note: &'a str,
     /// The traces, from back to front.
     pub traces: Vec<Trace<'a>>,
-    pub x: XAxis,
     pub y: YAxis,
-    /// The first and the last step in view.
-    pub range: [f64; 2],
-    pub last_step: f64,
     /// Height in points.
     pub height: f32,
-    pub cursor: Option<f64>,
-    /// The steps over which a box is being drawn.
-    pub selected: Option<[f64; 2]>,
+    pub frame: Frame,
 }
 
 /// How a chart was used in this frame.
@@ -78,7 +84,7 @@ impl Chart<'_> {
     /// drawn began.
     pub fn show(&self, ui: &mut egui::Ui, box_from: &mut Option<f64>) -> Shown {
         let palette = style::palette(ui);
-        let (x_axis, y_axis) = (self.x, self.y);
+        let (x_axis, y_axis) = (self.frame.x, self.y);
         let small = egui::TextStyle::Small.resolve(ui.style());
         let axes = [
             AxisHints::new_x(),
@@ -113,7 +119,7 @@ impl Chart<'_> {
             plot.y_grid_spacer(|input| marks(&input, 32.0))
         };
         let budget = (2.0 * ui.available_width()).clamp(200.0, 4000.0) as usize;
-        let [from, to] = self.range;
+        let [from, to] = self.frame.range;
         let lines: Vec<Vec<PlotPoint>> = self
             .traces
             .iter()
@@ -122,7 +128,7 @@ impl Chart<'_> {
         let margin = SIDE_MARGIN * (to - from);
         let [left, right] = [from - margin, to + margin].map(|step| x_axis.position(step));
         let [bottom, top] = bounds(y_axis, lines.iter().map(Vec::as_slice), left, right);
-        let (traces, cursor) = (&self.traces, self.cursor);
+        let (traces, cursor) = (&self.traces, self.frame.cursor);
         let shown = plot.show(ui, |plot_ui| {
             plot_ui.set_plot_bounds(PlotBounds::from_min_max([left, bottom], [right, top]));
             for (trace, points) in traces.iter().zip(lines) {
@@ -161,13 +167,17 @@ impl Chart<'_> {
 
     /// A trace's points in view, thinned, as positions on the axes.
     fn positions(&self, trace: &Trace<'_>, budget: usize) -> Vec<PlotPoint> {
-        let margin = SIDE_MARGIN * (self.range[1] - self.range[0]);
-        let points = trace
-            .curve
-            .visible(self.range[0] - margin, self.range[1] + margin, budget);
+        let margin = SIDE_MARGIN * (self.frame.range[1] - self.frame.range[0]);
+        let points = trace.curve.visible(
+            self.frame.range[0] - margin,
+            self.frame.range[1] + margin,
+            budget,
+        );
         points
             .into_iter()
-            .map(|[step, value]| PlotPoint::new(self.x.position(step), self.y.position(value)))
+            .map(|[step, value]| {
+                PlotPoint::new(self.frame.x.position(step), self.y.position(value))
+            })
             .collect()
     }
 
@@ -183,7 +193,7 @@ impl Chart<'_> {
             ..WidgetInfo::labeled(Role::Figure, ui.is_enabled(), self.name)
         });
         self.paint_over(ui, transform);
-        let here = self.cursor.unwrap_or(self.last_step);
+        let here = self.frame.cursor.unwrap_or(self.frame.last_step);
         let focused = response.has_focus();
         if focused {
             style::focus_ring(ui, response.rect);
@@ -196,7 +206,7 @@ impl Chart<'_> {
         let target = Target {
             response,
             transform,
-            x: self.x,
+            x: self.frame.x,
             cursor: here,
         };
         let gesture = target.gesture(ui, box_from);
@@ -232,9 +242,9 @@ impl Chart<'_> {
             );
             painter.galley(at, galley, palette.faded);
         }
-        if let Some(steps) = self.selected {
+        if let Some(steps) = self.frame.selected {
             let [one, other] =
-                steps.map(|step| transform.position_from_point_x(self.x.position(step)));
+                steps.map(|step| transform.position_from_point_x(self.frame.x.position(step)));
             let area =
                 egui::Rect::from_x_y_ranges(one.min(other)..=one.max(other), frame.y_range());
             painter.rect(
@@ -251,17 +261,19 @@ impl Chart<'_> {
     fn moved(&self, ui: &egui::Ui, here: f64) -> Option<f64> {
         // A hundredth of the visible range, so that the crosshair crosses any view in the same
         // time.
-        let stride = ((self.range[1] - self.range[0]) / 100.0).max(1.0).round();
+        let stride = ((self.frame.range[1] - self.frame.range[0]) / 100.0)
+            .max(1.0)
+            .round();
         ui.input(|input| {
             let strides = input.num_presses(Key::ArrowRight) as f64
                 - input.num_presses(Key::ArrowLeft) as f64;
             if input.key_pressed(Key::End) {
-                Some(self.last_step)
+                Some(self.frame.last_step)
             } else if input.key_pressed(Key::Home) {
                 Some(1.0)
             } else {
                 (strides != 0.0)
-                    .then(|| (here + strides * stride).clamp(1.0, self.last_step.max(1.0)))
+                    .then(|| (here + strides * stride).clamp(1.0, self.frame.last_step.max(1.0)))
             }
         })
     }

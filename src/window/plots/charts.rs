@@ -2,12 +2,12 @@
 
 use eframe::egui::{Label, RichText, Ui};
 
-use super::chart::{Chart, Look, Shown, Trace};
+use super::chart::{Chart, Frame, Look, Shown, Trace};
 use super::curves::{Curves, Measured, Pyramid};
 use super::figure::Panel;
 use super::range::{Gesture, consume_scroll};
 use super::readout::{Readout, mebibytes, percents};
-use super::scale::{XAxis, YAxis, significant};
+use super::scale::{YAxis, significant};
 use super::{PlotsView, VisibleTraces, readout, x_axis};
 use crate::text::format::grouped;
 use crate::window::shell::help::{self, Topic};
@@ -34,13 +34,15 @@ pub(super) fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView
         .and_then(|step| Readout::at(&view.curves, step, x.steps_per_epoch));
     let last_step = view.curves.last_step();
     let (range, is_whole) = (view.range.steps(last_step), view.range.is_whole());
-    let frame = Frame {
-        x,
-        range,
+    let charts = Charts {
+        frame: Frame {
+            x,
+            range,
+            last_step,
+            cursor: view.cursor,
+            selected: view.selected,
+        },
         is_whole,
-        last_step,
-        cursor: view.cursor,
-        selected: view.selected,
         readout,
     };
 
@@ -56,19 +58,19 @@ pub(super) fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView
     let machine = (height * 0.25).max(style::PLOT_MIN_HEIGHT * 0.75);
     let from = &mut view.box_from;
     let mut shown = vec![
-        frame.show(ui, loss, learning, from),
-        frame.show(ui, accuracy, learning, from),
+        charts.show(ui, loss, learning, from),
+        charts.show(ui, accuracy, learning, from),
     ];
     if app.ctx.settings.speed_and_memory {
         ui.columns(2, |columns| {
             for (column, subject) in columns.iter_mut().zip([throughput, memory]) {
-                shown.push(frame.show(column, subject, machine, from));
+                shown.push(charts.show(column, subject, machine, from));
             }
         });
     }
     move_cursor(ui, view, &shown);
     change_range(ui, view, &shown, last_step);
-    if let Some(readout) = &frame.readout
+    if let Some(readout) = &charts.readout
         && view.selected.is_none()
         && let Some(place) = shown
             .iter()
@@ -284,18 +286,13 @@ fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) ->
     }
 }
 
-struct Frame {
-    x: XAxis,
-    /// The first and the last step in view.
-    range: [f64; 2],
+struct Charts {
+    frame: Frame,
     is_whole: bool,
-    last_step: f64,
-    cursor: Option<f64>,
-    selected: Option<[f64; 2]>,
     readout: Option<Readout>,
 }
 
-impl Frame {
+impl Charts {
     /// A title line and the chart below it, together `height` points high.
     fn show(
         &self,
@@ -319,33 +316,14 @@ impl Frame {
             }
             let value = self.told(&subject);
             let left = height - (ui.cursor().top() - top) - ui.spacing().item_spacing.y;
-            let Self {
-                x,
-                range,
-                last_step,
-                cursor,
-                selected,
-                ..
-            } = *self;
-            let Subject {
-                name,
-                note,
-                traces,
-                y,
-                ..
-            } = subject;
             Chart {
-                name,
+                name: subject.name,
                 value,
-                note,
-                traces,
-                x,
-                y,
-                range,
-                last_step,
+                note: subject.note,
+                traces: subject.traces,
+                y: subject.y,
                 height: left,
-                cursor,
-                selected,
+                frame: self.frame,
             }
             .show(ui, box_from)
         })
@@ -361,7 +339,7 @@ impl Frame {
         if !subject.note.is_empty() {
             told = format!("{told}. {}", subject.note);
         }
-        let [from, to] = self.range;
+        let [from, to] = self.frame.range;
         if self.is_whole {
             told
         } else {
