@@ -13,7 +13,8 @@ use crate::window::{
 };
 
 impl App {
-    pub fn apply(&mut self, action: Action) {
+    pub fn apply(&mut self, action: impl Into<Action>) {
+        let action = action.into();
         if !self.ask_before_sending(&action) {
             self.update(action);
         }

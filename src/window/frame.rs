@@ -132,7 +132,7 @@ impl Inkling {
     }
 
     /// Applies an action, as if the person had triggered it.
-    pub fn apply(&mut self, action: Action) {
+    pub fn apply(&mut self, action: impl Into<Action>) {
         self.app.apply(action);
     }
 

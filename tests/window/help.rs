@@ -107,7 +107,7 @@ fn without_file_dialogs_a_path_can_be_typed() {
     };
     let (app, engine) = app_with(past_wizard(), answers);
     let mut window = open(app, [1280.0, 800.0]);
-    window.apply(Action::Train(TrainAction::ChooseDataFolder));
+    window.apply(TrainAction::ChooseDataFolder);
     window.until(|app| app.shell.path_question.is_some());
     window.run_steps(3);
     let type_path = |window: &mut Window, path: &str| {
@@ -138,9 +138,9 @@ fn without_file_dialogs_a_path_can_be_typed() {
     // A file that exists is never replaced without being asked.
     let file = folder.path().join("drawing.ink.json");
     std::fs::write(&file, "mine").unwrap();
-    window.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
-    window.apply(Action::Draw(DrawAction::PenUp));
-    window.apply(Action::Draw(DrawAction::SaveDrawing));
+    window.apply(DrawAction::PenDown([10.0, 10.0]));
+    window.apply(DrawAction::PenUp);
+    window.apply(DrawAction::SaveDrawing);
     window.until(|app| app.shell.path_question.is_some());
     type_path(&mut window, file.to_str().unwrap());
     window.until(|app| {

@@ -14,16 +14,16 @@ use crate::window::stage::{Driven, Seen, Window, sized};
 fn drawn(size: [f32; 2]) -> (Window, FakeEngine) {
     let (mut window, mut engine) = sized(size);
     window.act(Action::Show(Screen::Inside));
-    window.apply(Action::Draw(DrawAction::PenDown([80.0, 40.0])));
-    window.apply(Action::Draw(DrawAction::PenMove([120.0, 220.0])));
-    window.apply(Action::Draw(DrawAction::PenUp));
+    window.apply(DrawAction::PenDown([80.0, 40.0]));
+    window.apply(DrawAction::PenMove([120.0, 220.0]));
+    window.apply(DrawAction::PenUp);
     window.serve(&mut engine);
     window.serve(&mut engine);
     (window, engine)
 }
 
 fn open(window: &mut Window, engine: &mut FakeEngine, level: Level) {
-    window.act(Action::Inside(InsideAction::Open(level)));
+    window.act(InsideAction::Open(level));
     window.serve(engine);
 }
 
@@ -186,7 +186,7 @@ fn asked(engine: &mut FakeEngine) -> Vec<(u64, Question)> {
 #[test]
 fn the_network_is_asked_for_only_while_it_is_shown() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
     let before = asked(&mut engine);
     let [(request, Question::Drawing { ink, details, .. })] = &before[..] else {
         panic!("{before:?}");
@@ -213,14 +213,14 @@ fn the_network_is_asked_for_only_while_it_is_shown() {
     };
     app.on_event(answer(4711));
     assert!(app.draw.inspection().is_none(), "nobody asked for that");
-    app.apply(Action::Draw(DrawAction::PenMove([20.0, 20.0])));
-    app.apply(Action::Draw(DrawAction::PenMove([30.0, 20.0])));
+    app.apply(DrawAction::PenMove([20.0, 20.0]));
+    app.apply(DrawAction::PenMove([30.0, 20.0]));
     assert!(asked(&mut engine).is_empty(), "one at a time");
     app.on_event(answer(*request));
     app.poll();
     assert_eq!(app.draw.inspection().unwrap().0, *request);
     assert_eq!(asked(&mut engine).len(), 1, "the newest");
-    app.apply(Action::Draw(DrawAction::ClearDrawing));
+    app.apply(DrawAction::ClearDrawing);
     assert!(app.draw.inspection().is_none());
 }
 
@@ -228,9 +228,9 @@ fn the_network_is_asked_for_only_while_it_is_shown() {
 fn what_is_computed_for_a_drawing_that_was_cleared_is_not_shown() {
     let (mut app, mut engine) = app();
     app.apply(Action::Show(Screen::Inside));
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
-    app.apply(Action::Draw(DrawAction::ClearDrawing));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
+    app.apply(DrawAction::PenUp);
+    app.apply(DrawAction::ClearDrawing);
     app.serve(&mut engine);
     assert!(app.draw.inspection().is_none());
 }
@@ -244,7 +244,7 @@ fn a_model_without_layers_says_so() {
         ..starter()
     }));
     window.act(Action::Show(Screen::Inside));
-    window.act(Action::Draw(DrawAction::PenDown([80.0, 40.0])));
+    window.act(DrawAction::PenDown([80.0, 40.0]));
     for (request, what) in asked(&mut engine) {
         if let Question::Drawing { ink, .. } = what {
             let answer = Ok(Answer::Drawing(Box::new(recognition(&ink))));

@@ -14,9 +14,9 @@ use inkling::window::{DrawAction, MyDigitsAction};
 fn draw(driven: &mut impl Driven, engine: &mut FakeEngine, strokes: u8) {
     for stroke in 0..strokes {
         let down = 60.0 + 20.0 * f32::from(stroke);
-        driven.apply(Action::Draw(DrawAction::PenDown([100.0, down])));
-        driven.apply(Action::Draw(DrawAction::PenMove([180.0, down + 5.0])));
-        driven.apply(Action::Draw(DrawAction::PenUp));
+        driven.apply(DrawAction::PenDown([100.0, down]));
+        driven.apply(DrawAction::PenMove([180.0, down + 5.0]));
+        driven.apply(DrawAction::PenUp);
     }
     // The last request waits for the answer to the first.
     serve(driven, engine);
@@ -103,7 +103,7 @@ fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
 fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     window.until(|app| app.my_digits.is_loaded());
-    window.act(Action::MyDigits(MyDigitsAction::Collect));
+    window.act(MyDigitsAction::Collect);
     window.get_by_label("Round 1 of 3, 30 left");
     let next = window.rect("Next");
     draw(&mut window, &mut engine, 1);
@@ -146,30 +146,30 @@ fn app() -> (App, FakeEngine) {
 #[test]
 fn a_drawing_is_kept_as_it_was_recognized_or_as_it_is() {
     let (mut app, mut engine) = app();
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(3))));
+    app.apply(MyDigitsAction::Keep(None));
+    app.apply(MyDigitsAction::Keep(Some(3)));
     draw(&mut app, &mut engine, 2);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), Some(2));
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(MyDigitsAction::Keep(None));
     assert!(
         app.draw.one.strokes().is_empty(),
         "the canvas is free for the next"
     );
     draw(&mut app, &mut engine, 2);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(7))));
+    app.apply(MyDigitsAction::Keep(Some(7)));
     app.until(|app| digits(app) == [2, 7]);
     assert_eq!(app.draw.recent.len(), 1, "it was the same drawing twice");
 
     // Undo takes it back and brings the drawing back to the canvas.
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     app.until(|app| digits(app) == [2]);
     assert_eq!(app.draw.one.strokes().len(), 2);
     // After that, it is the canvas's own.
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     assert_eq!(app.draw.one.strokes().len(), 1);
     assert_eq!(digits(&app), vec![2]);
 
-    app.apply(Action::MyDigits(MyDigitsAction::KeepRecent(0, 9)));
+    app.apply(MyDigitsAction::KeepRecent(0, 9));
     app.until(|app| digits(app) == [2, 9]);
 }
 
@@ -177,16 +177,16 @@ fn a_drawing_is_kept_as_it_was_recognized_or_as_it_is() {
 fn a_drawing_is_relabeled_and_deleted_and_that_is_taken_back() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(MyDigitsAction::Keep(None));
     app.until(|app| digits(app) == [1]);
     let kept = |app: &App| Box::new(app.my_digits.drawings()[0].kept.clone());
-    app.apply(Action::MyDigits(MyDigitsAction::Relabel(kept(&app), 4)));
+    app.apply(MyDigitsAction::Relabel(kept(&app), 4));
     app.until(|app| digits(app) == [4]);
-    app.apply(Action::MyDigits(MyDigitsAction::DeleteKept(kept(&app))));
+    app.apply(MyDigitsAction::DeleteKept(kept(&app)));
     app.until(|app| digits(app).is_empty());
-    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
+    app.apply(MyDigitsAction::UndoKept);
     app.until(|app| digits(app) == [4]);
-    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
+    app.apply(MyDigitsAction::UndoKept);
     app.until(|app| digits(app) == [1]);
 }
 
@@ -194,26 +194,26 @@ fn a_drawing_is_relabeled_and_deleted_and_that_is_taken_back() {
 fn what_could_not_be_written_is_not_taken_back() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(MyDigitsAction::Keep(None));
     app.until(|app| digits(app) == [1]);
     let data = engine.home.path().join("data");
     let away = engine.home.path().join("away");
     std::fs::rename(&data, &away).unwrap();
     std::fs::write(&data, "no folder").unwrap();
-    app.apply(Action::MyDigits(MyDigitsAction::Collect));
+    app.apply(MyDigitsAction::Collect);
     draw(&mut app, &mut engine, 2);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(MyDigitsAction::Keep(None));
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
         app.ctx.collection.as_ref().map(Collection::digit),
         Some(0),
         "it is asked for again"
     );
-    app.apply(Action::MyDigits(MyDigitsAction::StopCollecting));
+    app.apply(MyDigitsAction::StopCollecting);
     app.apply(Action::Show(Screen::Draw));
     std::fs::remove_file(&data).unwrap();
     std::fs::rename(&away, &data).unwrap();
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     assert_eq!(
         app.draw.one.strokes().len(),
         2,
@@ -226,12 +226,12 @@ fn what_could_not_be_written_is_not_taken_back() {
     );
 
     // Deleting a drawing came after keeping one: on the canvas, that is not what is taken back.
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(2))));
+    app.apply(MyDigitsAction::Keep(Some(2)));
     app.until(|app| digits(app) == [1, 2]);
-    app.apply(Action::MyDigits(MyDigitsAction::DeleteKept(Box::new(
+    app.apply(MyDigitsAction::DeleteKept(Box::new(
         app.my_digits.drawings()[0].kept.clone(),
-    ))));
-    app.apply(Action::Draw(DrawAction::Undo));
+    )));
+    app.apply(DrawAction::Undo);
     app.until(|app| digits(app) == [2]);
     assert_eq!(app.draw.one.strokes().len(), 2);
 }
@@ -241,7 +241,7 @@ fn what_looks_like_no_digit_is_not_recognized_even_where_the_closest_digit_is_ri
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, NO_DIGIT as u8);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), None);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(NO_DIGIT as u8))));
+    app.apply(MyDigitsAction::Keep(Some(NO_DIGIT as u8)));
     app.until(|app| digits(app) == [NO_DIGIT as u8]);
     serve(&mut app, &mut engine);
     assert_eq!(
@@ -256,11 +256,11 @@ fn what_looks_like_no_digit_is_not_recognized_even_where_the_closest_digit_is_ri
 fn what_was_taken_back_is_said_and_can_be_made_again() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(MyDigitsAction::Keep(None));
     app.until(|app| digits(app) == [1]);
     app.apply(Action::Show(Screen::MyDigits));
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
+    app.apply(MyDigitsAction::UndoKept);
     app.until(|app| digits(app).is_empty());
     let notice = app.ctx.notices.last().unwrap().clone();
     assert_eq!(notice.message.what, "The drawing of a 1 was removed.");
@@ -268,9 +268,9 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
     app.until(|app| digits(app) == [1]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
     // Another change leaves nothing to make again.
-    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
+    app.apply(MyDigitsAction::UndoKept);
     app.until(|app| digits(app).is_empty());
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(5))));
+    app.apply(MyDigitsAction::Keep(Some(5)));
     app.until(|app| digits(app) == [5]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
 }
@@ -278,25 +278,25 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
 #[test]
 fn the_collection_asks_for_each_digit_three_times() {
     let (mut app, mut engine) = app();
-    app.apply(Action::MyDigits(MyDigitsAction::Collect));
+    app.apply(MyDigitsAction::Collect);
     assert_eq!(app.ctx.screen, Screen::Draw);
     let asked = |app: &App| app.ctx.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
         assert_eq!(asked(&app), Some(digit));
         draw(&mut app, &mut engine, 1);
         // Whatever it is recognized as, it is what was asked for.
-        app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+        app.apply(MyDigitsAction::Keep(None));
     }
     app.until(|app| digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    app.apply(Action::MyDigits(MyDigitsAction::PreviousDigit));
+    app.apply(MyDigitsAction::PreviousDigit);
     app.until(|app| digits(app).len() == 9);
     assert_eq!(asked(&app), Some(9));
-    app.apply(Action::MyDigits(MyDigitsAction::SkipDigit));
+    app.apply(MyDigitsAction::SkipDigit);
     assert_eq!(asked(&app), Some(0));
-    app.apply(Action::MyDigits(MyDigitsAction::PreviousDigit));
+    app.apply(MyDigitsAction::PreviousDigit);
     assert_eq!((asked(&app), digits(&app).len()), (Some(9), 9));
     for _ in 0..21 {
-        app.apply(Action::MyDigits(MyDigitsAction::SkipDigit));
+        app.apply(MyDigitsAction::SkipDigit);
     }
     assert_eq!(
         (asked(&app), app.ctx.screen),
@@ -317,7 +317,7 @@ fn a_better_model_is_taken_over_and_given_back() {
             .is_some()
     );
     draw(&mut window, &mut engine, 1);
-    window.apply(Action::MyDigits(MyDigitsAction::Keep(Some(1))));
+    window.apply(MyDigitsAction::Keep(Some(1)));
     window.until(|app| digits(app) == [1]);
     assert_eq!(
         window.app().my_digits.why_not_fine_tune(&window.app().ctx),
@@ -354,9 +354,9 @@ fn a_better_model_is_taken_over_and_given_back() {
 fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 2);
-    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(MyDigitsAction::Keep(None));
     app.until(|app| digits(app) == [2]);
-    app.apply(Action::MyDigits(MyDigitsAction::FineTune));
+    app.apply(MyDigitsAction::FineTune);
     app.apply(Action::Show(Screen::Draw));
     serve(&mut app, &mut engine);
     let said = &app.ctx.notices.last().unwrap().message;
@@ -367,7 +367,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     app.apply(Action::Show(Screen::MyDigits));
     assert!(app.ctx.notices.is_empty(), "it is said once");
     // Another model was chosen since: there is nothing to go back from.
-    app.apply(Action::Draw(DrawAction::UseModel(ModelRef::Starter)));
+    app.apply(DrawAction::UseModel(ModelRef::Starter));
     app.serve(&mut engine);
     assert!(!app.my_digits.can_undo_fine_tune(&app.ctx));
 }

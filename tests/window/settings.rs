@@ -126,7 +126,7 @@ fn values_nobody_can_work_with_are_mended() {
 fn changes_are_written_by_themselves_and_at_the_end() {
     let (mut app, engine) = app_with(unusual(), Answers::default());
     let path = engine.home.path().join("settings.json");
-    app.apply(Action::Draw(DrawAction::SetPen(22.0)));
+    app.apply(DrawAction::SetPen(22.0));
     let start = Instant::now();
     while !path.exists() {
         app.poll();
@@ -151,14 +151,14 @@ fn a_folder_that_cannot_be_written_costs_one_quiet_notice() {
     let (mut app, engine) = app_with(unusual(), Answers::default());
     // A folder where the file should go cannot be replaced by a file, whoever runs the test.
     fs::create_dir_all(engine.home.path().join("settings.json/in the way")).unwrap();
-    app.apply(Action::Draw(DrawAction::SetPen(22.0)));
+    app.apply(DrawAction::SetPen(22.0));
     let start = Instant::now();
     while app.ctx.notices.is_empty() {
         app.poll();
         std::thread::sleep(Duration::from_millis(10));
         assert!(start.elapsed() < Duration::from_secs(30), "never said");
     }
-    app.apply(Action::Draw(DrawAction::SetPen(23.0)));
+    app.apply(DrawAction::SetPen(23.0));
     for _ in 0..100 {
         app.poll();
         std::thread::sleep(Duration::from_millis(10));

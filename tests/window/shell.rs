@@ -136,7 +136,7 @@ fn a_notice_moves_nothing_that_somebody_draws_on() {
 #[test]
 fn an_engine_that_dies_is_replaced_and_leaves_a_window_that_works() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    window.apply(DrawAction::PenDown([10.0, 10.0]));
     window.start(&mut engine);
     engine.die();
     window.settle();
@@ -144,8 +144,8 @@ fn an_engine_that_dies_is_replaced_and_leaves_a_window_that_works() {
     assert_eq!(engine.engines(), 2);
     window.until(|app| app.ctx.notices.len() == 1);
     window.get_by_label_contains("restarted");
-    window.apply(Action::Draw(DrawAction::PenUp));
-    window.apply(Action::Draw(DrawAction::PenDown([20.0, 10.0])));
+    window.apply(DrawAction::PenUp);
+    window.apply(DrawAction::PenDown([20.0, 10.0]));
     window.serve(&mut engine);
     assert!(
         window.app().draw.prediction().is_some(),
@@ -159,7 +159,7 @@ fn an_engine_that_dies_is_replaced_and_leaves_a_window_that_works() {
 #[test]
 fn the_run_shows_on_every_screen() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Train(TrainAction::Start));
+    window.apply(TrainAction::Start);
     engine.serve();
     engine.train(3);
     for screen in Screen::ALL {
@@ -204,7 +204,7 @@ fn nothing_to_do_means_no_more_frames() {
 #[test]
 fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Train(TrainAction::Start));
+    window.apply(TrainAction::Start);
     engine.serve();
     engine.finish();
     window.run_steps(3);
@@ -212,7 +212,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
         .get_all_by_label("Finished")
         .next()
         .expect("the state of the run");
-    window.apply(Action::Machine(MachineAction::Benchmark(Effort::Full)));
+    window.apply(MachineAction::Benchmark(Effort::Full));
     engine.serve();
     for screen in Screen::ALL {
         window.act(Action::Show(screen));

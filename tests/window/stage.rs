@@ -203,7 +203,7 @@ pub type Staged = Harness<'static, Stage>;
 pub trait Driven {
     fn app(&self) -> &App;
 
-    fn apply(&mut self, action: Action);
+    fn apply(&mut self, action: impl Into<Action>);
 
     /// Takes in what has come; in a window, one frame is drawn.
     fn advance(&mut self);
@@ -211,7 +211,7 @@ pub trait Driven {
     /// In a window, frames are drawn until what is open is open.
     fn settle(&mut self);
 
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: impl Into<Action>) {
         self.apply(action);
         self.settle();
     }
@@ -220,7 +220,7 @@ pub trait Driven {
     fn configure(&mut self, change: impl FnOnce(&mut RunConfig)) {
         let mut config = self.app().ctx.config.clone();
         change(&mut config);
-        self.act(Action::Train(TrainAction::Configure(Box::new(config))));
+        self.act(TrainAction::Configure(Box::new(config)));
     }
 
     /// What the engine answers is taken in.
@@ -235,7 +235,7 @@ pub trait Driven {
 
     /// Starts a run, which trains this many steps.
     fn train(&mut self, engine: &mut FakeEngine, steps: u64) {
-        self.apply(Action::Train(TrainAction::Start));
+        self.apply(TrainAction::Start);
         engine.serve();
         engine.train(steps);
         self.settle();
@@ -275,7 +275,7 @@ impl Driven for App {
         self
     }
 
-    fn apply(&mut self, action: Action) {
+    fn apply(&mut self, action: impl Into<Action>) {
         self.apply(action);
     }
 
@@ -293,7 +293,7 @@ impl Driven for Window {
         self.state().app()
     }
 
-    fn apply(&mut self, action: Action) {
+    fn apply(&mut self, action: impl Into<Action>) {
         self.state_mut().apply(action);
     }
 
@@ -311,7 +311,7 @@ impl Driven for Staged {
         &self.state().app
     }
 
-    fn apply(&mut self, action: Action) {
+    fn apply(&mut self, action: impl Into<Action>) {
         self.state_mut().app.apply(action);
     }
 

@@ -110,7 +110,7 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
 }
 
 fn act(app: &mut App, action: SweepAction) {
-    app.apply(Action::Sweep(action));
+    app.apply(action);
 }
 
 /// An app on the screen Sweep.
@@ -189,7 +189,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(0, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert!(app.ctx.is_sweeping() && !app.ctx.is_training());
     assert!(app.why_not_search(SearchKind::LearningRate).is_some());
     app.close();
@@ -200,7 +200,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     );
 
     let (mut app, _engine) = opened();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert!(app.ctx.is_training() && app.ctx.why_not_sweep().is_some());
     act(&mut app, SweepAction::Start);
     assert!(!app.ctx.is_sweeping());
@@ -325,7 +325,7 @@ fn ranges_follow_the_run_panel_until_they_are_changed() {
         weight_decay: 0.5,
         ..app.ctx.config.clone()
     };
-    app.apply(Action::Train(TrainAction::Configure(Box::new(config))));
+    app.apply(TrainAction::Configure(Box::new(config)));
     app.apply(Action::Show(Screen::Sweep));
     assert_eq!(low(&app, Setting::LearningRate), "0.05");
     assert_eq!(low(&app, Setting::WeightDecay), "0.00002");
@@ -368,6 +368,6 @@ fn trials_in_progress_stand_above_those_that_have_ended() {
         tops.fold(f32::INFINITY, f32::min)
     };
     assert!(top(", not ended") < top(", completed"));
-    window.act(Action::Sweep(SweepAction::Stop));
+    window.act(SweepAction::Stop);
     window.until(is_complete);
 }

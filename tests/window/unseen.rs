@@ -41,7 +41,7 @@ fn update_minimized(window: &mut Window, events: Vec<ViewportEvent>) -> Vec<View
 #[test]
 fn what_the_engine_reports_is_taken_in() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.apply(Action::Train(TrainAction::Start));
+    window.apply(TrainAction::Start);
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, Vec::new());
@@ -55,7 +55,7 @@ fn what_the_engine_reports_is_taken_in() {
 #[test]
 fn before_it_closes_during_training_it_comes_to_the_front_and_asks() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.apply(Action::Train(TrainAction::Start));
+    window.apply(TrainAction::Start);
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, vec![ViewportEvent::Close]);
@@ -85,10 +85,10 @@ fn the_machine_stays_awake_while_a_run_works() {
     let keepers = std::sync::Arc::clone(&engine.desktop.keepers);
     let kept = |app: &App| (keepers.load(Ordering::Relaxed), app.shell.stays_awake());
     app.until(|app| kept(app) == (1, true));
-    app.apply(Action::Train(TrainAction::Pause));
+    app.apply(TrainAction::Pause);
     engine.serve();
     app.until(|app| kept(app) == (0, false));
-    app.apply(Action::Train(TrainAction::Resume));
+    app.apply(TrainAction::Resume);
     engine.serve();
     app.until(|app| kept(app) == (1, true));
     engine.finish();

@@ -17,7 +17,7 @@ impl App {
         self.shell.raise_window();
         for file in files {
             if let Some(model) = model(&file) {
-                self.apply(Action::Draw(DrawAction::DrawWith(ModelRef::File(model))));
+                self.apply(DrawAction::DrawWith(ModelRef::File(model)));
             } else if is_named_like_weights(&file) {
                 self.ctx.import(file);
             } else if Dropped::of(&file) == Dropped::Data {

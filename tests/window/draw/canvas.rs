@@ -339,8 +339,8 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
         "a single network does not know"
     );
     let models = vec!["a.safetensors".into(), "b.safetensors".into()];
-    harness.apply(Action::Draw(DrawAction::UseModel(ModelRef::Ensemble(
-        Ensemble::of(models),
+    harness.apply(DrawAction::UseModel(ModelRef::Ensemble(Ensemble::of(
+        models,
     ))));
     serve(&mut harness);
     let points = across(&harness, 3);
@@ -373,7 +373,7 @@ fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
         harness.shows("trained on"),
         "what the starter model's name does not say"
     );
-    harness.apply(Action::Train(TrainAction::Start));
+    harness.apply(TrainAction::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(11);
     harness.run();
@@ -437,7 +437,7 @@ fn notices_leave_the_controls_of_the_canvas_alone() {
         [3840.0, 2160.0],
     ] {
         let (mut window, mut engine) = sized(size);
-        window.apply(Action::Train(TrainAction::Start));
+        window.apply(TrainAction::Start);
         engine.serve();
         let run = window.the_run().id;
         for step in [3, 4] {
@@ -513,7 +513,7 @@ fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_the
         window.apply(Action::Show(Screen::Draw));
         let mut rows = Vec::new();
         for several in [false, true] {
-            window.apply(Action::Draw(DrawAction::ChooseCanvas { several }));
+            window.apply(DrawAction::ChooseCanvas { several });
             for action in [
                 Action::Draw(DrawAction::PenDown([100.0, 60.0])),
                 Action::Draw(DrawAction::PenMove([120.0, 200.0])),
@@ -562,11 +562,11 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     assert!(window.rect(CANVAS_NAME).width() > 1200.0);
     window.get_by_label_contains("Drawings that you clear are kept here");
     let mut draw = |window: &mut Window, points: &[[f32; 2]]| {
-        window.apply(Action::Draw(DrawAction::PenDown(points[0])));
+        window.apply(DrawAction::PenDown(points[0]));
         points
             .iter()
-            .for_each(|&point| window.apply(Action::Draw(DrawAction::PenMove(point))));
-        window.apply(Action::Draw(DrawAction::PenUp));
+            .for_each(|&point| window.apply(DrawAction::PenMove(point)));
+        window.apply(DrawAction::PenUp);
         for _ in 0..3 {
             window.serve(&mut engine);
         }

@@ -25,9 +25,7 @@ fn on_a_mac() -> (App, FakeEngine) {
         metal: Some(Metal::default()),
         ..Hardware::default()
     });
-    app.apply(Action::Machine(MachineAction::CheckDevice(
-        DeviceChoice::Metal,
-    )));
+    app.apply(MachineAction::CheckDevice(DeviceChoice::Metal));
     app.until(|app| is_checked(app, DeviceChoice::Metal));
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
     app.serve(&mut engine);
@@ -97,9 +95,7 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     app.ctx
         .checks
         .insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
-    app.apply(Action::Draw(DrawAction::ChooseInferenceDevice(
-        InferenceChoice::Fastest,
-    )));
+    app.apply(DrawAction::ChooseInferenceDevice(InferenceChoice::Fastest));
     engine.serve();
     assert_eq!(
         told(&engine).last(),
@@ -116,9 +112,7 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
 fn the_choice_is_told_once_and_again_to_an_engine_that_knows_nothing_yet() {
     let (mut app, mut engine) = on_a_mac();
     for _ in 0..2 {
-        app.apply(Action::Draw(DrawAction::ChooseInferenceDevice(
-            InferenceChoice::Cpu,
-        )));
+        app.apply(DrawAction::ChooseInferenceDevice(InferenceChoice::Cpu));
         app.serve(&mut engine);
         let last = told(&engine).last().map(|told| told.0);
         assert_eq!((last, told(&engine).len()), (Some(InferenceChoice::Cpu), 2));
@@ -134,9 +128,9 @@ fn the_choice_is_told_once_and_again_to_an_engine_that_knows_nothing_yet() {
 #[test]
 fn figures_of_another_model_are_not_shown() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::Draw(DrawAction::UseModel(ModelRef::File(
+    app.apply(DrawAction::UseModel(ModelRef::File(
         "another.safetensors".into(),
-    ))));
+    )));
     app.serve(&mut engine);
     assert_eq!(app.device_summary(), "Recognition on the CPU");
     assert!(app.draw.inference_report(&app.ctx).is_none());
@@ -206,9 +200,7 @@ fn find_a_gpu(app: &mut App) {
         gpus: vec![inkling::hardware::Gpu::default()],
         ..Hardware::default()
     });
-    app.apply(Action::Machine(MachineAction::CheckDevice(
-        DeviceChoice::Cuda,
-    )));
+    app.apply(MachineAction::CheckDevice(DeviceChoice::Cuda));
     app.until(|app| is_checked(app, DeviceChoice::Cuda));
 }
 
@@ -223,8 +215,8 @@ fn with_a_gpu() -> (App, FakeEngine) {
 #[test]
 fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
+    app.apply(DrawAction::PenDown([50.0, 50.0]));
+    app.apply(DrawAction::PenUp);
     assert!(
         app.draw.prediction().is_none(),
         "the first engine has not answered yet"
@@ -240,19 +232,17 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
         app.draw.prediction().is_some(),
         "the second read what the first had not"
     );
-    app.apply(Action::Draw(DrawAction::ChooseInferenceDevice(
-        InferenceChoice::Cpu,
-    )));
+    app.apply(DrawAction::ChooseInferenceDevice(InferenceChoice::Cpu));
     assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
 }
 
 #[test]
 fn the_model_does_not_move_while_the_engine_has_work() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Models(ModelsAction::Evaluate {
+    app.apply(ModelsAction::Evaluate {
         model: ModelRef::Starter,
         data: inkling::run_config::DataSpec::builtin(),
-    }));
+    });
     find_a_gpu(&mut app);
     assert_eq!(engine.engines(), 1, "the measurement would be lost");
     app.serve(&mut engine);
@@ -275,8 +265,8 @@ fn automatic_means_the_gpu_that_passed_its_check() {
         app.ctx.device_for(DeviceChoice::Cpu, Precision::F32),
         DeviceChoice::Cpu
     );
-    app.apply(Action::Train(TrainAction::Configure(Box::default())));
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Configure(Box::default()));
+    app.apply(TrainAction::Start);
     engine.serve();
     assert_eq!(
         engine.run.as_ref().unwrap().config.device,
@@ -292,9 +282,7 @@ fn automatic_means_the_gpu_that_passed_its_check() {
 #[test]
 fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
     let (mut app, mut engine) = with_a_gpu();
-    app.apply(Action::Draw(DrawAction::ChooseInferenceDevice(
-        InferenceChoice::Cuda,
-    )));
+    app.apply(DrawAction::ChooseInferenceDevice(InferenceChoice::Cuda));
     engine.serve();
     assert_eq!(
         told(&engine).last(),
@@ -309,9 +297,7 @@ fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
         told(&engine).last(),
         Some(&(InferenceChoice::Cuda, Vec::new()))
     );
-    app.apply(Action::Draw(DrawAction::ChooseInferenceDevice(
-        InferenceChoice::Cuda,
-    )));
+    app.apply(DrawAction::ChooseInferenceDevice(InferenceChoice::Cuda));
     engine.serve();
     assert_eq!(
         told(&engine).last(),
@@ -350,9 +336,7 @@ fn stage_on_a_mac(found: DeviceComparison) -> Staged {
     stage.engine.reads = found;
     stage
         .app
-        .apply(Action::Draw(DrawAction::ChooseInferenceDevice(
-            InferenceChoice::Fastest,
-        )));
+        .apply(DrawAction::ChooseInferenceDevice(InferenceChoice::Fastest));
     serve(&mut harness);
     harness
 }

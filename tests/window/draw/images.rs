@@ -106,37 +106,37 @@ fn a_model_of_other_things_than_digits_is_shown_all_of_an_image() {
 fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     let (mut app, mut engine) = app();
     app.apply(Action::Show(Screen::Draw));
-    app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
+    app.apply(DrawAction::PenDown([50.0, 50.0]));
+    app.apply(DrawAction::PenUp);
     let drawn = app.draw.one.ink();
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     // Nothing is drawn, erased or kept behind it.
-    app.apply(Action::Draw(DrawAction::PenDown([90.0, 90.0])));
-    app.apply(Action::Draw(DrawAction::PenMove([95.0, 90.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
-    app.apply(Action::Draw(DrawAction::EraserDown([50.0, 50.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
+    app.apply(DrawAction::PenDown([90.0, 90.0]));
+    app.apply(DrawAction::PenMove([95.0, 90.0]));
+    app.apply(DrawAction::PenUp);
+    app.apply(DrawAction::EraserDown([50.0, 50.0]));
+    app.apply(DrawAction::PenUp);
     assert!(!app.draw.can_keep(&app.ctx) && app.draw.one.ink() == drawn);
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     assert!(
         app.draw.image_shown(&app.ctx).is_none() && app.draw.one.ink() == drawn,
         "the image is taken back, not the drawing"
     );
-    app.apply(Action::Draw(DrawAction::Redo));
+    app.apply(DrawAction::Redo);
     until_read(&mut app, &mut engine, 2);
     assert!(app.draw.image_shown(&app.ctx).is_some());
-    app.apply(Action::Draw(DrawAction::ClearDrawing));
+    app.apply(DrawAction::ClearDrawing);
     assert!(app.draw.image_shown(&app.ctx).is_none() && app.draw.one.ink() == drawn);
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     assert!(
         app.draw.image_shown(&app.ctx).is_some(),
         "what was cleared comes back"
     );
-    app.apply(Action::Draw(DrawAction::ClearDrawing));
-    app.apply(Action::Draw(DrawAction::PenDown([90.0, 90.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::ClearDrawing);
+    app.apply(DrawAction::PenDown([90.0, 90.0]));
+    app.apply(DrawAction::PenUp);
+    app.apply(DrawAction::Undo);
     assert!(
         app.draw.image_shown(&app.ctx).is_none() && app.draw.one.ink() == drawn,
         "a stroke is undone before anything else"
@@ -175,10 +175,10 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
     };
     follow(&mut app, &mut engine);
     let before = app.draw.digits(&app.ctx)[1].prediction.image.clone();
-    app.apply(Action::Draw(DrawAction::SwitchStep {
+    app.apply(DrawAction::SwitchStep {
         step: Step::Scaling,
         on: false,
-    }));
+    });
     app.until(|app| {
         app.draw
             .stages()
@@ -221,10 +221,10 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
         app.ctx.notices
     );
     app.ctx.notices.clear();
-    app.apply(Action::Draw(DrawAction::PasteImage {
+    app.apply(DrawAction::PasteImage {
         size: [100_000, 2],
         pixels: Arc::new(Vec::new()),
-    }));
+    });
     app.until(|app| !app.ctx.notices.is_empty());
     assert!(
         app.ctx.notices[0].message.what.contains("clipboard")
@@ -240,10 +240,10 @@ fn an_image_on_the_clipboard_is_read_as_well() {
     let file = eleven(engine.home.path());
     let pixels = image::open(&file).unwrap().to_rgba8().into_raw();
     app.apply(Action::Show(Screen::Draw));
-    app.apply(Action::Draw(DrawAction::PasteImage {
+    app.apply(DrawAction::PasteImage {
         size: [240, 200],
         pixels: Arc::new(pixels),
-    }));
+    });
     until_read(&mut app, &mut engine, 2);
     assert_eq!(
         candidates(&mut engine).unwrap(),

@@ -99,7 +99,7 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     // Eight units high become 20 of 28 pixels, in the middle.
     assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
     assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     assert!(app.draw.one.strokes().is_empty());
 }
 
@@ -142,8 +142,8 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
 #[test]
 fn anything_else_is_a_sentence_and_the_drawing_stays() {
     let (mut app, engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
+    app.apply(DrawAction::PenDown([50.0, 50.0]));
+    app.apply(DrawAction::PenUp);
     for content in [
         "",
         "{\"strokes\": []}",
@@ -180,14 +180,14 @@ fn a_drawing_is_saved_as_ink_that_reads_alike_and_keeps_how_hard_the_pen_pressed
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.ink.json");
     let (mut app, _engine) = app_with(past_wizard(), Answers::file(&file));
-    app.apply(Action::Draw(DrawAction::SaveDrawing));
+    app.apply(DrawAction::SaveDrawing);
     for (points, pressures) in [
         ([[30.5, 40.0], [200.0, 41.25]], Some([0.25, 0.75])),
         ([[90.0, 90.0], [95.0, 200.0]], None),
     ] {
         for (index, point) in points.into_iter().enumerate() {
             if let Some(pressures) = pressures {
-                app.apply(Action::Draw(DrawAction::PenPressure(pressures[index])));
+                app.apply(DrawAction::PenPressure(pressures[index]));
             }
             app.apply(if index == 0 {
                 Action::Draw(DrawAction::PenDown(point))
@@ -195,18 +195,18 @@ fn a_drawing_is_saved_as_ink_that_reads_alike_and_keeps_how_hard_the_pen_pressed
                 Action::Draw(DrawAction::PenMove(point))
             });
         }
-        app.apply(Action::Draw(DrawAction::PenUp));
+        app.apply(DrawAction::PenUp);
     }
     let (drawn, before) = (app.draw.one.ink(), app.draw.one.strokes().to_vec());
     assert_eq!(before[0].pressures, [0.25, 0.75]);
     assert_eq!(drawn.strokes.len(), 2);
-    app.apply(Action::Draw(DrawAction::SaveDrawing));
+    app.apply(DrawAction::SaveDrawing);
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(app.ctx.notices.len(), 1, "an empty canvas is not saved");
     let saved = read_ink_file(&file).unwrap();
     let saved: Vec<_> = saved.map(|entry| entry.unwrap().ink).collect();
     assert_eq!(saved, [drawn]);
-    app.apply(Action::Draw(DrawAction::ClearDrawing));
+    app.apply(DrawAction::ClearDrawing);
     app.apply(Action::Open(vec![file]));
     app.until(|app| !app.draw.one.strokes().is_empty());
     assert_eq!(app.draw.one.strokes(), before);

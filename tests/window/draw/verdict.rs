@@ -231,9 +231,9 @@ fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
 #[test]
 fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
     for x in 1..20 {
-        app.apply(Action::Draw(DrawAction::PenMove([10.0 + x as f32, 10.0])));
+        app.apply(DrawAction::PenMove([10.0 + x as f32, 10.0]));
     }
     let asked = classified(&engine.listen());
     assert_eq!(
@@ -260,9 +260,9 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
 fn a_drawing_is_read_also_when_the_other_canvas_is_drawn_on_before_it_was() {
     let (mut app, mut engine) = app();
     app.apply(Action::Show(Screen::Draw));
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
-    app.apply(Action::Draw(DrawAction::ChooseCanvas { several: true }));
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
+    app.apply(DrawAction::ChooseCanvas { several: true });
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
     let mut asked = engine.listen();
     asked.retain(|command| matches!(command, Command::Read { .. }));
     assert_eq!(asked.len(), 1, "an engine at work looks only at the latest");
@@ -282,7 +282,7 @@ fn a_drawing_is_read_also_when_the_other_canvas_is_drawn_on_before_it_was() {
 #[test]
 fn answers_to_requests_never_made_are_dropped() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
     let ink = app.draw.one.ink();
     app.on_event(Event::Read {
         request: 4711,
@@ -296,31 +296,29 @@ fn answers_to_requests_never_made_are_dropped() {
 #[test]
 fn a_reading_that_comes_after_clearing_is_not_shown() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
-    app.apply(Action::Draw(DrawAction::PenUp));
-    app.apply(Action::Draw(DrawAction::ClearDrawing));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
+    app.apply(DrawAction::PenUp);
+    app.apply(DrawAction::ClearDrawing);
     app.serve(&mut engine);
     assert!(app.draw.prediction().is_none());
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     app.serve(&mut engine);
     assert_eq!(
         app.draw.prediction().unwrap().digit,
         1,
         "the stroke is back, and read"
     );
-    app.apply(Action::Draw(DrawAction::Undo));
+    app.apply(DrawAction::Undo);
     assert!(app.draw.prediction().is_none(), "nothing is on the canvas");
 }
 
 #[test]
 fn another_reader_reads_the_drawing_again() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(DrawAction::PenDown([10.0, 10.0]));
     app.serve(&mut engine);
     engine.listen();
-    app.apply(Action::Draw(DrawAction::UseModel(ModelRef::File(
-        "a.safetensors".into(),
-    ))));
+    app.apply(DrawAction::UseModel(ModelRef::File("a.safetensors".into())));
     app.serve(&mut engine);
     assert_eq!(classified(&engine.listen()).len(), 1);
 }

@@ -29,9 +29,7 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     app.apply(Action::Wizard(WizardStep::Data));
     app.apply(Action::Wizard(WizardStep::Hardware));
     assert_eq!(app.ctx.checks[&DeviceChoice::Cpu], done);
-    app.apply(Action::Machine(MachineAction::CheckDevice(
-        DeviceChoice::Cpu,
-    )));
+    app.apply(MachineAction::CheckDevice(DeviceChoice::Cpu));
     assert_eq!(
         app.ctx.checks[&DeviceChoice::Cpu],
         Checked::Running,
@@ -42,10 +40,10 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
 #[test]
 fn a_precision_that_failed_is_not_offered() {
     let (mut app, _engine) = app();
-    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
+    app.apply(TrainAction::Configure(Box::new(RunConfig {
         precision: Precision::Bf16,
         ..RunConfig::default()
-    }))));
+    })));
     assert!(app.validation_errors().is_empty());
     let mut report: Report = checked(DeviceChoice::Cpu);
     for check in report
@@ -65,10 +63,10 @@ fn a_precision_that_failed_is_not_offered() {
         "{validation_errors:?}"
     );
     assert!(app.ctx.why_not_precision(Precision::F32).is_none());
-    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
+    app.apply(TrainAction::Configure(Box::new(RunConfig {
         precision: Precision::F32,
         ..RunConfig::default()
-    }))));
+    })));
     assert!(app.validation_errors().is_empty());
     // A check that came to no result takes nothing away.
     app.ctx.checks.insert(
@@ -183,7 +181,7 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     app.start_discovery();
     app.until(|app| app.ctx.hardware.is_some());
     assert_eq!(finding(app.ctx.hardware.as_ref()), None);
-    app.apply(Action::Machine(MachineAction::ChooseCudaFolder));
+    app.apply(MachineAction::ChooseCudaFolder);
     app.until(|app| finding(app.ctx.hardware.as_ref()).is_some());
     assert!(!app.machine.looking_for_cuda);
     assert_eq!(
@@ -192,10 +190,10 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     );
     // What was missing is put there, and it is chosen once more.
     std::fs::write(folder.path().join("all of them"), "").unwrap();
-    app.apply(Action::Machine(MachineAction::ChooseCudaFolder));
+    app.apply(MachineAction::ChooseCudaFolder);
     app.until(|app| finding(app.ctx.hardware.as_ref()).is_none());
     assert_eq!(app.ctx.hardware.as_ref().unwrap().gpus.len(), 1);
-    app.apply(Action::Machine(MachineAction::UseCudaFolder(None)));
+    app.apply(MachineAction::UseCudaFolder(None));
     assert!(app.machine.looking_for_cuda);
     app.until(|app| app.ctx.hardware.as_ref().unwrap().gpus.is_empty());
     assert_eq!(app.draw.settings_to_save(&app.ctx).cuda_folder, None);
@@ -210,8 +208,8 @@ fn the_next_engine_is_told() {
         ..Settings::default()
     };
     let (mut app, mut engine) = app_with(settings, Answers::default());
-    app.apply(Action::Machine(MachineAction::UseCudaFolder(Some(
-        PathBuf::from("else/where"),
+    app.apply(MachineAction::UseCudaFolder(Some(PathBuf::from(
+        "else/where",
     ))));
     engine.send(inkling::protocol::Event::Pong);
     app.poll();
@@ -240,8 +238,8 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
             .checks
             .insert(device, Checked::Done(Box::new(Ok(checked(device)))));
     }
-    app.apply(Action::Machine(MachineAction::UseCudaFolder(Some(
-        PathBuf::from("else/where"),
+    app.apply(MachineAction::UseCudaFolder(Some(PathBuf::from(
+        "else/where",
     ))));
     assert!(
         app.ctx.checks.contains_key(&DeviceChoice::Cpu)
@@ -249,11 +247,9 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
     );
     // A check that began before comes to its end now: it is of the libraries there were.
     let (mut app, _engine) = crate::fake_engine::app();
-    app.apply(Action::Machine(MachineAction::CheckDevice(
-        DeviceChoice::Cuda,
-    )));
-    app.apply(Action::Machine(MachineAction::UseCudaFolder(Some(
-        PathBuf::from("else/where"),
+    app.apply(MachineAction::CheckDevice(DeviceChoice::Cuda));
+    app.apply(MachineAction::UseCudaFolder(Some(PathBuf::from(
+        "else/where",
     ))));
     app.until(|app| !app.machine.looking_for_cuda);
     for _ in 0..50 {

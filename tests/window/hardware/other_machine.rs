@@ -66,7 +66,7 @@ fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
             panic!("{:?}", engine.heard)
         };
         assert_eq!(config.device, DeviceChoice::Cuda);
-        window.act(Action::Machine(MachineAction::UseThis));
+        window.act(MachineAction::UseThis);
         let app = window.app();
         assert!(
             app.ctx.other_machine.as_ref().is_some(),
@@ -89,11 +89,9 @@ fn on_gpu_box(window: &mut Window, home: &std::path::Path) {
         (0..3).map(drawing).collect::<String>(),
     )
     .unwrap();
-    window.apply(Action::Machine(MachineAction::Ask(Some(
-        "gpu-box".to_owned(),
-    ))));
+    window.apply(MachineAction::Ask(Some("gpu-box".to_owned())));
     window.until(|app| matches!(reached(app), ReachState::Reached(_)));
-    window.apply(Action::Machine(MachineAction::Use));
+    window.apply(MachineAction::Use);
     window.configure(|config| config.data = "builtin+mine".parse().unwrap());
 }
 
@@ -125,13 +123,13 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                     && !app.ctx.is_sweeping()
             );
         }
-        window.act(Action::Train(TrainAction::Start));
+        window.act(TrainAction::Start);
         window.key(Key::Escape);
         assert!(window.app().train.run.is_none(), "Escape means no");
         engine.listen();
         assert_eq!(engine.asked().count(), 0);
 
-        window.act(Action::Train(TrainAction::Start));
+        window.act(TrainAction::Start);
         window.click("Send");
         engine.listen();
         let asked = engine.asked().last();
@@ -238,7 +236,7 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
 }
 
 fn machine(app: &mut App, action: MachineAction) {
-    app.apply(Action::Machine(action));
+    app.apply(action);
 }
 
 fn app_on_gpu_box() -> (App, FakeEngine) {
@@ -282,12 +280,12 @@ fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped()
         MachineAction::Connect,
         MachineAction::Type("gpu-bo".to_owned()),
     ] {
-        window.apply(Action::Machine(action));
+        window.apply(action);
     }
     std::thread::sleep(std::time::Duration::from_millis(100));
     window.settle();
     assert_eq!(*reached(window.app()), ReachState::Typing);
-    window.act(Action::Machine(MachineAction::Use));
+    window.act(MachineAction::Use);
     assert!(window.app().ctx.other_machine.as_ref().is_none());
     window.key(Key::Escape);
     assert!(window.app().machine.machine_dialog.is_none());
@@ -308,7 +306,7 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
 #[test]
 fn an_open_export_panel_is_no_work_but_an_export_is() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Models(ModelsAction::OpenExport(ModelRef::Starter)));
+    app.apply(ModelsAction::OpenExport(ModelRef::Starter));
     app.serve(&mut engine);
     assert!(app.models.export.is_some());
     assert_eq!(
@@ -320,7 +318,7 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
         quantize: true,
         ..ExportSpec::new(ExportFormat::Onnx)
     };
-    app.apply(Action::Models(ModelsAction::ChangeExport(spec)));
+    app.apply(ModelsAction::ChangeExport(spec));
     assert!(
         app.ctx.why_not_move().is_some(),
         "until the engine has answered"

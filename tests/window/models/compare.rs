@@ -9,7 +9,6 @@ use inkling::protocol::{Command, Job};
 use inkling::records::EpochRecord;
 use inkling::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, set_titles};
-use inkling::window::Action;
 
 use crate::fake_engine::{record, run_entry};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
@@ -207,10 +206,10 @@ fn eight_models_are_compared_at_most_and_the_keyboard_is_enough() {
     harness.focus("Baseline H");
     harness.key(Key::Space);
     assert_eq!(harness.app().models.comparison_baseline(), 7);
-    harness.apply(Action::Models(ModelsAction::ChooseCompared {
+    harness.apply(ModelsAction::ChooseCompared {
         folder: "runs/9".into(),
         chosen: true,
-    }));
+    });
     assert_eq!(harness.app().models.compared_runs().len(), 8);
 }
 
@@ -220,14 +219,12 @@ fn eight_models_fit_into_windows_of_every_size() {
         let mut harness = comparing(size, 10);
         for epochs in [1, 2, 4, 5, 6, 7, 8] {
             // In narrow windows some of the boxes are scrolled out of sight.
-            harness.apply(Action::Models(ModelsAction::ChooseCompared {
+            harness.apply(ModelsAction::ChooseCompared {
                 folder: format!("runs/{epochs}").into(),
                 chosen: true,
-            }));
+            });
         }
-        harness.act(Action::Models(ModelsAction::ChooseComparisonData(
-            DataSpec::builtin(),
-        )));
+        harness.act(ModelsAction::ChooseComparisonData(DataSpec::builtin()));
         ask(&mut harness, "Compare accuracies");
         // The heads of the tables' columns stand beside each other, and not on top of each other.
         for pair in ["A", "B", "C", "D", "E", "F", "G", "H"].windows(2) {

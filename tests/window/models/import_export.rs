@@ -192,26 +192,23 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
             initial_weights: None,
             ..app.ctx.config.clone()
         };
-        app.apply(Action::Train(TrainAction::Configure(Box::new(config))));
+        app.apply(TrainAction::Configure(Box::new(config)));
     };
-    app.apply(Action::Train(TrainAction::TrainFurther("runs/one".into())));
+    app.apply(TrainAction::TrainFurther("runs/one".into()));
     assert_eq!(app.train.text(&app.ctx, Setting::LearningRate), "0.0006");
     afresh(app);
     assert_eq!(app.ctx.config, usual);
     // Also with another network, and after a restart.
-    app.apply(Action::Train(TrainAction::TrainFurther("runs/one".into())));
+    app.apply(TrainAction::TrainFurther("runs/one".into()));
     app.ctx.settings = app.draw.settings_to_save(&app.ctx);
-    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
+    app.apply(TrainAction::Configure(Box::new(RunConfig {
         model: inkling::run_config::ModelKind::Mlp,
         ..app.ctx.config.clone()
-    }))));
+    })));
     assert_eq!(app.ctx.config.learning_rate, 0.006);
     // A rate that somebody chose stays.
-    app.apply(Action::Train(TrainAction::TrainFurther("runs/one".into())));
-    app.apply(Action::Train(TrainAction::Type(
-        Setting::LearningRate,
-        "0.001".to_owned(),
-    )));
+    app.apply(TrainAction::TrainFurther("runs/one".into()));
+    app.apply(TrainAction::Type(Setting::LearningRate, "0.001".to_owned()));
     afresh(app);
     assert_eq!(app.ctx.config.learning_rate, 0.001);
 }
@@ -229,9 +226,9 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
         Some(PathBuf::from("runs/one/model.safetensors"))
     );
     assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
-    app.apply(Action::Train(TrainAction::ApplyPreset(
+    app.apply(TrainAction::ApplyPreset(
         inkling::run_config::Preset::Compact,
-    )));
+    ));
     assert_eq!(
         (
             app.ctx.config.model,
@@ -244,6 +241,6 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
         model: inkling::run_config::ModelKind::Mlp,
         ..app.ctx.config.clone()
     };
-    app.apply(Action::Train(TrainAction::Configure(Box::new(other))));
+    app.apply(TrainAction::Configure(Box::new(other)));
     assert_eq!(app.ctx.config.initial_weights, None);
 }

@@ -519,7 +519,7 @@ fn a_run_of_one_epoch_shows_its_steps() {
         .map(|step| format!("{step},0.5,0.{step:02},0.001\n"))
         .collect();
     std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
-    harness.apply(Action::Models(ModelsAction::RefreshRuns));
+    harness.apply(ModelsAction::RefreshRuns);
     for _ in 0..1000 {
         harness.step();
         if harness

@@ -35,7 +35,7 @@ fn save(engine: &FakeEngine, trained: &TrainedModel) -> RunSummary {
 
 fn list(app: &mut App) {
     app.models.runs = None;
-    app.apply(Action::Models(ModelsAction::RefreshRuns));
+    app.apply(ModelsAction::RefreshRuns);
     app.until(|app| app.models.runs.is_some());
 }
 
@@ -65,15 +65,15 @@ fn a_model_is_called_by_its_name_everywhere_and_the_last_change_is_what_remains(
     );
 
     for times in 0..20 {
-        app.apply(Action::Models(ModelsAction::Annotate(
+        app.apply(ModelsAction::Annotate(
             first.folder.clone(),
             named(&format!("Try {times}"), times % 2 == 1),
-        )));
+        ));
     }
-    app.apply(Action::Models(ModelsAction::Annotate(
+    app.apply(ModelsAction::Annotate(
         second.folder.clone(),
         named(" try  19 ", true),
-    )));
+    ));
     assert_eq!(
         app.model_name(&model(&first)),
         "Try 19",
@@ -142,10 +142,10 @@ fn a_note_that_cannot_be_written_is_a_notice_and_is_not_shown() {
     let saved = save(&engine, &trained(1));
     list(&mut app);
     std::fs::create_dir(saved.folder.join("annotation.json")).unwrap();
-    app.apply(Action::Models(ModelsAction::Annotate(
+    app.apply(ModelsAction::Annotate(
         saved.folder.clone(),
         named("Best one", false),
-    )));
+    ));
     app.until(|app| !app.ctx.notices.is_empty());
     let unnamed = |app: &App| {
         app.models
@@ -163,13 +163,11 @@ fn a_deleted_model_comes_back_with_its_name() {
     let saved = save(&engine, &trained(1));
     let count = |app: &App| app.models.runs.as_ref().map(Vec::len);
     list(&mut app);
-    app.apply(Action::Models(ModelsAction::Annotate(
+    app.apply(ModelsAction::Annotate(
         saved.folder.clone(),
         named("Best one", true),
-    )));
-    app.apply(Action::Models(ModelsAction::DeleteRun(
-        saved.folder.clone(),
-    )));
+    ));
+    app.apply(ModelsAction::DeleteRun(saved.folder.clone()));
     app.until(|app| app.said("“Best one” was deleted."));
     assert_eq!(count(&app), Some(0));
     let undo = app.ctx.notices[0].offer.clone().unwrap();
@@ -182,7 +180,7 @@ fn a_deleted_model_comes_back_with_its_name() {
         runs.any(|run| run.title == "Best one" && run.annotation.starred)
     });
     // Until the window closes.
-    app.apply(Action::Models(ModelsAction::DeleteRun(saved.folder)));
+    app.apply(ModelsAction::DeleteRun(saved.folder));
     app.until(|app| count(app) == Some(0));
     app.close();
     let left = std::fs::read_dir(app.ctx.runs_folder()).unwrap();
@@ -195,16 +193,12 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     let saved = save(&engine, &trained(1));
     list(&mut app);
     let model = ModelRef::File(saved.model_path.clone());
-    app.apply(Action::Draw(DrawAction::UseModel(model.clone())));
-    app.apply(Action::Models(ModelsAction::ShowResults(
-        saved.folder.clone(),
-    )));
+    app.apply(DrawAction::UseModel(model.clone()));
+    app.apply(ModelsAction::ShowResults(saved.folder.clone()));
     app.serve(&mut engine);
     assert!(app.ctx.is_in_use(&model) && app.results.shown.is_some());
 
-    app.apply(Action::Models(ModelsAction::DeleteRun(
-        saved.folder.clone(),
-    )));
+    app.apply(ModelsAction::DeleteRun(saved.folder.clone()));
     app.until(|app| app.models.runs.as_ref().is_some_and(Vec::is_empty));
     app.serve(&mut engine);
     assert!(app.ctx.is_in_use(&ModelRef::Starter) && app.ctx.starter_model.is_some());
@@ -214,7 +208,7 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     );
     assert_eq!(app.ctx.settings.last_model, None);
 
-    app.apply(Action::Models(ModelsAction::RestoreRun(saved.folder)));
+    app.apply(ModelsAction::RestoreRun(saved.folder));
     app.until(|app| app.results.shown.is_some());
     app.serve(&mut engine);
     assert!(app.ctx.is_in_use(&model));
@@ -258,9 +252,7 @@ fn a_run_is_trained_again_and_whether_its_weights_are_the_same_is_said() {
     let first = save(&engine, &trained(1));
     list(&mut app);
     for (epochs, words) in [(1, "the same, bit for bit"), (2, "not the same")] {
-        app.apply(Action::Models(ModelsAction::Reproduce(
-            first.folder.clone(),
-        )));
+        app.apply(ModelsAction::Reproduce(first.folder.clone()));
         assert_eq!(
             app.the_run().config,
             inkling::runs::reproduced_config(&first)

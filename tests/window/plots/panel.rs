@@ -13,7 +13,7 @@ use inkling::window::TrainAction;
 /// Plots of a run that has done this many steps.
 pub fn training(steps: u64, answers: Answers) -> Staged {
     let mut harness = stage_with(Panel::Plots, [900.0, 700.0], answers);
-    harness.apply(Action::Train(TrainAction::Start));
+    harness.apply(TrainAction::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(steps);
     harness.run();
@@ -160,10 +160,10 @@ fn a_training_loss_with_label_smoothing_says_so() {
         harness.value("Loss plot")
     );
     assert!(!harness.value("Accuracy plot").contains("label smoothing"));
-    harness.apply(Action::Train(TrainAction::Stop));
+    harness.apply(TrainAction::Stop);
     serve(&mut harness);
     harness.configure(|config| config.label_smoothing = 0.0);
-    harness.apply(Action::Train(TrainAction::Start));
+    harness.apply(TrainAction::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(4);
     harness.run();
@@ -195,10 +195,10 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
         assert!(harness.has(&figure), "{figure} is not shown");
     }
-    harness.apply(Action::Train(TrainAction::Pause));
+    harness.apply(TrainAction::Pause);
     serve(&mut harness);
     harness.get_by_label("paused");
-    harness.apply(Action::Train(TrainAction::Resume));
+    harness.apply(TrainAction::Resume);
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();

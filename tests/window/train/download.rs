@@ -78,7 +78,7 @@ fn what_fails_says_why_and_can_be_tried_again() {
 fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     let (mut window, engine) = usual();
     window.until(|app| app.train.found.is_some());
-    window.act(Action::Train(TrainAction::Download(NamedSet::Mnist)));
+    window.act(TrainAction::Download(NamedSet::Mnist));
     window.get_by_label("Cancel").click();
     window.until(|app| app.train.download.is_none());
     assert!(
@@ -86,8 +86,8 @@ fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
         "there is nothing to say about that"
     );
 
-    window.apply(Action::Train(TrainAction::Download(NamedSet::Mnist)));
-    window.apply(Action::Train(TrainAction::Download(NamedSet::Kmnist)));
+    window.apply(TrainAction::Download(NamedSet::Mnist));
+    window.apply(TrainAction::Download(NamedSet::Kmnist));
     assert_eq!(
         window.app().train.download.as_ref().unwrap().set,
         NamedSet::Mnist,

@@ -5,7 +5,6 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig, Setting};
-use inkling::window::Action;
 
 use crate::window::stage::{Driven, Seen, Window, sized, usual};
 use inkling::window::TrainAction;
@@ -63,9 +62,7 @@ fn more_threads_than_cores_are_remarked_on_and_allowed() {
 fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = configured(|_| ());
-    window.apply(Action::Train(TrainAction::UseDataFolder(
-        folder.path().to_owned(),
-    )));
+    window.apply(TrainAction::UseDataFolder(folder.path().to_owned()));
     window.until(|app| !app.validation_errors().is_empty());
     assert_eq!(
         window.app().validation_errors()[0].setting,
@@ -106,10 +103,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
     assert_eq!(widths(&window).as_deref(), Some("64-32"));
     assert!(window.app().validation_errors().is_empty());
     // What cannot be is said at once, and Start leads there.
-    window.apply(Action::Train(TrainAction::Type(
-        Setting::Widths,
-        "64, 0".to_owned(),
-    )));
+    window.apply(TrainAction::Type(Setting::Widths, "64, 0".to_owned()));
     window.run_steps(10);
     assert_eq!(
         window.app().validation_errors()[0].setting,
@@ -125,10 +119,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
             .is_focused()
     );
     // Another model has its own, and one without has no field.
-    window.apply(Action::Train(TrainAction::Type(
-        Setting::Widths,
-        "64-32".to_owned(),
-    )));
+    window.apply(TrainAction::Type(Setting::Widths, "64-32".to_owned()));
     for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
         window.configure(|config| config.model = model);
         window.run_steps(10);
@@ -174,10 +165,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
     assert_eq!(layers(&window).as_deref(), Some("8C3-MP2-20"));
     assert!(window.app().validation_errors().is_empty());
     // What cannot be is said at once, and Start leads there.
-    window.apply(Action::Train(TrainAction::Type(
-        Setting::Layers,
-        "8C3-MP2-MP2".to_owned(),
-    )));
+    window.apply(TrainAction::Type(Setting::Layers, "8C3-MP2-MP2".to_owned()));
     window.run_steps(10);
     window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of the layers of a CNN: MP2 must follow a convolution").click();
     window.run_steps(20);
@@ -202,7 +190,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
 fn every_setting_that_keeps_a_run_from_starting_is_named() {
     let mut window = configured(|_| ());
     for field in [Setting::Epochs, Setting::BatchSize] {
-        window.apply(Action::Train(TrainAction::Type(field, "abc".to_owned())));
+        window.apply(TrainAction::Type(field, "abc".to_owned()));
     }
     window.run_steps(3);
     window.get_by_label("Cannot start. “abc” is not valid for the number of epochs.");
@@ -218,10 +206,7 @@ fn every_setting_that_keeps_a_run_from_starting_is_named() {
 fn what_cannot_start_leads_to_its_field_by_pointer_and_keys() {
     for by_key in [false, true] {
         let mut window = configured(|config| config.momentum = 0.9);
-        window.apply(Action::Train(TrainAction::Type(
-            Setting::Seed,
-            "seven".to_owned(),
-        )));
+        window.apply(TrainAction::Type(Setting::Seed, "seven".to_owned()));
         window.run_steps(20);
         let link = window.get_by_label_contains("Cannot start.");
         if by_key {

@@ -61,7 +61,7 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
     engine.send(killed());
     engine.die();
     // What the engine said last has not been taken in yet.
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     app.until(|app| !app.ctx.notices.is_empty());
     let submitted = engine
         .listen()
@@ -74,7 +74,7 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
         app.train.run.as_ref().map(|run| &run.phase)
     );
     assert!(app.said("SIGKILL"), "{:?}", app.ctx.notices);
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert!(app.ctx.is_training(), "the next start is one");
 }
 
@@ -95,7 +95,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     );
     assert_eq!(engine.engines(), 2, "another engine has taken its place");
 
-    app.apply(Action::Train(TrainAction::ResumeInterrupted("kept".into())));
+    app.apply(TrainAction::ResumeInterrupted("kept".into()));
     let id = app.the_run().id;
     let asked = engine.listen();
     let Some((run, config, from)) = asked.last().and_then(submitted_run) else {
@@ -122,7 +122,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
 #[test]
 fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     engine.serve();
     engine.train(3);
     engine.send(killed());
@@ -137,9 +137,7 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
             .remedy
             .contains("before it was first saved")
     );
-    app.apply(Action::Train(TrainAction::ResumeInterrupted(
-        "nothing".into(),
-    )));
+    app.apply(TrainAction::ResumeInterrupted("nothing".into()));
     assert!(
         engine
             .listen()
@@ -154,7 +152,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     let mut watcher = Watcher::default();
     train(&config(ModelKind::Mlp), &square_set(120, 0), &mut watcher).unwrap();
     let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     let id = app.the_run().id;
     engine.serve();
     engine.send(Event::Started {
@@ -186,7 +184,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
         app.ctx.notices
     );
     assert_eq!(app.train.interrupted.len(), 1);
-    app.apply(Action::Train(TrainAction::ForgetInterrupted(folder)));
+    app.apply(TrainAction::ForgetInterrupted(folder));
     app.until(|app| app.train.interrupted.is_empty());
     assert!(
         app.train.interrupted_checkpoint().is_none(),
@@ -198,7 +196,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
 fn the_model_that_read_reads_again_with_the_next_engine() {
     let (mut app, mut engine) = app();
     let model = ModelRef::File("a/model.safetensors".into());
-    app.apply(Action::Draw(DrawAction::UseModel(model.clone())));
+    app.apply(DrawAction::UseModel(model.clone()));
     app.serve(&mut engine);
     engine.send(killed());
     app.until(|app| !app.ctx.notices.is_empty());
@@ -237,7 +235,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
         ),
     ] {
         let (mut app, mut engine) = app();
-        app.apply(Action::Train(TrainAction::Start));
+        app.apply(TrainAction::Start);
         engine.serve();
         engine.train(10);
         engine.checkpoint(1, 0);
@@ -250,7 +248,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
 #[test]
 fn a_checkpoint_that_cannot_be_written_is_said_once() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     engine.serve();
     let run = engine.run.as_ref().unwrap().id;
     for epochs in 1..=3 {
@@ -306,9 +304,9 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     app.apply(Action::Show(Screen::Models));
     app.until(|app| app.train.interrupted.len() == 2);
 
-    app.apply(Action::Train(TrainAction::ForgetInterrupted(second)));
+    app.apply(TrainAction::ForgetInterrupted(second));
     app.until(|app| app.train.interrupted.len() == 1);
-    app.apply(Action::Train(TrainAction::ResumeInterrupted(first.clone())));
+    app.apply(TrainAction::ResumeInterrupted(first.clone()));
     assert_eq!(app.ctx.screen, Screen::Train);
     let asked = engine.listen();
     let Some((_, config, from)) = asked.last().and_then(submitted_run) else {
@@ -354,7 +352,7 @@ fn where_a_run_of_the_command_line_was_saved_is_said() {
     drop(place);
     app.apply(Action::Show(Screen::Models));
     app.until(|app| app.train.interrupted.len() == 1);
-    app.apply(Action::Train(TrainAction::ResumeInterrupted(folder)));
+    app.apply(TrainAction::ResumeInterrupted(folder));
     engine.serve();
     engine.finish();
     app.poll();

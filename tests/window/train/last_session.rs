@@ -43,12 +43,12 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     let (trained, watcher) = trained();
     let saved = save(&engine, &trained);
     let model = ModelRef::File(saved.model_path.clone());
-    app.apply(Action::Draw(DrawAction::UseModel(model.clone())));
+    app.apply(DrawAction::UseModel(model.clone()));
     app.serve(&mut engine);
     let settings = app.draw.settings_to_save(&app.ctx);
     assert_eq!(settings.last_model.as_ref(), Some(&saved.model_path));
 
-    app.apply(Action::Draw(DrawAction::UseModel(ModelRef::Starter)));
+    app.apply(DrawAction::UseModel(ModelRef::Starter));
     app.serve(&mut engine);
     assert_eq!(
         app.draw.settings_to_save(&app.ctx).last_model,
@@ -82,11 +82,11 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         let (trained, _) = trained();
         let saved = save(&engine, &trained);
         let model = ModelRef::File(saved.model_path.clone());
-        app.apply(Action::Draw(DrawAction::UseModel(model.clone())));
-        app.apply(Action::Models(ModelsAction::Evaluate {
+        app.apply(DrawAction::UseModel(model.clone()));
+        app.apply(ModelsAction::Evaluate {
             model: model.clone(),
             data: DataSpec::builtin(),
-        }));
+        });
         engine.serve();
         let file = saved.folder.join("evaluation.json");
         app.until(|app| app.results.shown.is_some() && file.exists());
@@ -97,7 +97,7 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
             std::fs::write(&file, "{").unwrap();
         }
         let settings = app.draw.settings_to_save(&app.ctx);
-        app.apply(Action::Draw(DrawAction::UseModel(ModelRef::Starter)));
+        app.apply(DrawAction::UseModel(ModelRef::Starter));
         app.serve(&mut engine);
         app.ctx.settings = settings;
         begin_session(&mut app);
@@ -202,9 +202,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
     );
     assert!(app.results.shown.is_some(), "the last model is there too");
 
-    app.apply(Action::Train(TrainAction::ResumeInterrupted(
-        folder.clone(),
-    )));
+    app.apply(TrainAction::ResumeInterrupted(folder.clone()));
     let asked = engine.listen();
     let Some((id, of, from)) = asked.iter().find_map(submitted_run) else {
         panic!("{asked:?}")
@@ -229,7 +227,7 @@ fn what_was_begun_meanwhile_stays() {
     let (trained, _) = trained();
     app.ctx.settings.last_model = Some(save(&engine, &trained).model_path);
     app.start_discovery();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     let id = app.the_run().id;
     app.until(|app| app.results.shown.is_some());
     app.serve(&mut engine);
@@ -242,7 +240,7 @@ fn the_curves_of_any_run_can_be_opened() {
     let (trained, watcher) = trained();
     let saved = save(&engine, &trained);
     app.apply(Action::Show(Screen::Models));
-    app.apply(Action::Train(TrainAction::ShowCurves(saved.folder.clone())));
+    app.apply(TrainAction::ShowCurves(saved.folder.clone()));
     app.until(|app| app.train.run.is_some());
     assert_eq!(app.ctx.screen, Screen::Train);
     assert_eq!(&app.the_run().history.steps, &watcher.steps);
@@ -251,12 +249,12 @@ fn the_curves_of_any_run_can_be_opened() {
         csv.lines().count(),
         1 + watcher.steps.len() + watcher.epochs.len()
     );
-    app.apply(Action::Train(TrainAction::ShowCurves("nowhere".into())));
+    app.apply(TrainAction::ShowCurves("nowhere".into()));
     app.until(|app| !app.ctx.notices.is_empty());
 
-    app.apply(Action::Train(TrainAction::Configure(Box::default())));
-    app.apply(Action::Train(TrainAction::Start));
-    app.apply(Action::Train(TrainAction::ShowCurves(saved.folder)));
+    app.apply(TrainAction::Configure(Box::default()));
+    app.apply(TrainAction::Start);
+    app.apply(TrainAction::ShowCurves(saved.folder));
     assert!(
         app.ctx
             .notices

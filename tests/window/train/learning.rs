@@ -16,7 +16,7 @@ use inkling::settings::Settings;
 use inkling::text::format::grouped;
 use inkling::window::style::Motion;
 use inkling::window::train::view::learning::wave;
-use inkling::window::{Action, App, blocks};
+use inkling::window::{App, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
@@ -220,14 +220,8 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
             window.get_by_label_contains(plan);
         }
         // Of settings that cannot be there is no plan, but what is wrong with them.
-        window.apply(Action::Train(TrainAction::Type(
-            Setting::Epochs,
-            "999999999".to_owned(),
-        )));
-        window.act(Action::Train(TrainAction::Type(
-            Setting::BatchSize,
-            "abc".to_owned(),
-        )));
+        window.apply(TrainAction::Type(Setting::Epochs, "999999999".to_owned()));
+        window.act(TrainAction::Type(Setting::BatchSize, "abc".to_owned()));
         let outline = window.app().run_outline().join(" ");
         for problem in [
             "“abc” is not valid for the batch size.",
@@ -237,7 +231,7 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         }
         assert!(!window.shows("images a step"), "{outline}");
         // What cannot be loaded has no samples; Start says why.
-        window.apply(Action::Train(TrainAction::ApplyPreset(Preset::OneEpoch)));
+        window.apply(TrainAction::ApplyPreset(Preset::OneEpoch));
         window.configure(|config| config.data = "no/such/folder".parse().unwrap());
         assert!(window.app().train.samples(&window.app().ctx).is_none());
     }
@@ -301,7 +295,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     engine.finish();
     window.run_steps(4);
     window.get_by_role_and_label(Role::Image, "Principal components");
-    window.apply(Action::Train(TrainAction::Configure(Box::default())));
+    window.apply(TrainAction::Configure(Box::default()));
     window.start(&mut engine);
     assert!(
         !window.has("At the start")
@@ -346,16 +340,16 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     window.until(|app| app.train.samples(&app.ctx).is_some());
     window.get_by_label("Samples of Built-in digits");
     window.configure(|config| config.model = ModelKind::Cnn);
-    window.act(Action::Train(TrainAction::Type(
+    window.act(TrainAction::Type(
         Setting::Layers,
         "16C5-MP2-32C3-MP2-64".to_owned(),
-    )));
+    ));
     let parameters = grouped(parameter_count(window.app().ctx.config.network(), 10));
     window.get_by_label(&format!("{parameters} parameters in all."));
     assert_eq!(window.get_all_by_label("Convolution").count(), 2);
     // What is being prepared stays in view when a run of the queue begins, and goes when the person
     // starts it.
-    window.apply(Action::Train(TrainAction::QueueRun));
+    window.apply(TrainAction::QueueRun);
     engine.finish();
     window.run_steps(3);
     window.serve(&mut engine);
@@ -386,7 +380,7 @@ fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
 #[test]
 fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     let (mut window, engine) = usual();
-    window.act(Action::Train(TrainAction::Start));
+    window.act(TrainAction::Start);
     let run = window.the_run().id;
     assert!(
         !window.has("Images of Built-in digits"),
@@ -430,8 +424,8 @@ fn a_drawing_is_recognized_anew_several_times_a_second_of_training() {
     let (mut app, mut engine) = app();
     app.start(&mut engine);
     let run = app.the_run().id;
-    app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
-    app.apply(Action::Draw(DrawAction::PenMove([50.0, 200.0])));
+    app.apply(DrawAction::PenDown([50.0, 50.0]));
+    app.apply(DrawAction::PenMove([50.0, 200.0]));
     engine.send(Event::ModelInUse(ModelInfo {
         reference: ModelRef::Training(run),
         ..starter()
@@ -499,10 +493,10 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     app.start_discovery();
     let choose = |app: &mut App, folder: &tempfile::TempDir| {
         let data = folder.path().display().to_string().parse().unwrap();
-        app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
+        app.apply(TrainAction::Configure(Box::new(RunConfig {
             data,
             ..RunConfig::default()
-        }))));
+        })));
         assert_eq!(app.train.data_classes(&app.ctx).len(), 10, "not known yet");
         app.poll();
         assert!(app.train.is_looking_at_data(&app.ctx, &app.my_digits));
@@ -534,10 +528,10 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     for name in ["line", "ring"] {
         std::fs::write(damaged.path().join(name).join("1.png"), image.to_png()).unwrap();
     }
-    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
+    app.apply(TrainAction::Configure(Box::new(RunConfig {
         epochs: 3,
         ..app.ctx.config.clone()
-    }))));
+    })));
     app.until(|app| app.validation_errors().is_empty() && app.train.samples(&app.ctx).is_some());
     assert_eq!(app.train.data_classes(&app.ctx).len(), 2);
 }

@@ -14,7 +14,7 @@ use inkling::run_config::{
     Activation, Augmentation, DataSource, DataSpec, DeviceChoice, ModelKind, OptimizerKind,
     Precision, Preset, RunConfig, ScheduleKind,
 };
-use inkling::window::{Action, App};
+use inkling::window::{App};
 
 use inkling::window::MachineAction;
 use inkling::window::TrainAction;
@@ -98,7 +98,7 @@ fn every_precision_can_be_chosen_and_says_what_it_means_here() {
         .machine
         .precision_note(&window.app().ctx, Precision::Bf16)
         .unwrap();
-    window.apply(Action::Machine(MachineAction::Benchmark(Effort::Full)));
+    window.apply(MachineAction::Benchmark(Effort::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -224,7 +224,7 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
         0
     );
     window.configure(|config| (config.model, config.epochs) = (ModelKind::ConvNet, 2));
-    window.apply(Action::Machine(MachineAction::Benchmark(Effort::Full)));
+    window.apply(MachineAction::Benchmark(Effort::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -455,12 +455,12 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
 #[test]
 fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupted_one() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Train(TrainAction::Start));
+    window.apply(TrainAction::Start);
     engine.serve();
     engine.train(10);
     engine.checkpoint(1, 0);
     // Settings of the next run that are chosen before there is an offer say nothing about it.
-    window.apply(Action::Train(TrainAction::ApplyPreset(Preset::Balanced)));
+    window.apply(TrainAction::ApplyPreset(Preset::Balanced));
     engine.fail(EngineError::Gone);
     window.run_steps(3);
     assert_eq!(window.get_all_by_label("Resume after epoch 1").count(), 2);
@@ -491,7 +491,7 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
 #[test]
 fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Train(TrainAction::Start));
+    window.apply(TrainAction::Start);
     engine.serve();
     engine.train(10);
     engine.checkpoint(1, 0);
@@ -541,10 +541,10 @@ fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
     assert_eq!(window.get_all_by_label(sentence).count(), 2);
     // What is tested on MNIST needs no such words.
     let data = "mnist+builtin".parse().unwrap();
-    window.act(Action::Train(TrainAction::Configure(Box::new(RunConfig {
+    window.act(TrainAction::Configure(Box::new(RunConfig {
         data,
         ..RunConfig::default()
-    }))));
+    })));
     assert_eq!(
         window.get_all_by_label(sentence).count(),
         1,

@@ -44,7 +44,7 @@ fn a_run_goes_from_start_to_results() {
     let (mut app, mut engine) = app();
     app.configure(|config| config.epochs = 3);
     app.apply(Action::Show(Screen::Models));
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert_eq!(app.ctx.screen, Screen::Train);
     assert_eq!(app.the_run().phase, Phase::Preparing(0.0));
     app.serve(&mut engine);
@@ -71,8 +71,8 @@ fn a_run_goes_from_start_to_results() {
 fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     let chosen = std::path::PathBuf::from("elsewhere");
     let (mut app, mut engine) = app_with(past_wizard(), Answers::folder(&chosen));
-    app.apply(Action::Train(TrainAction::SaveRun));
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::SaveRun);
+    app.apply(TrainAction::Start);
     engine.serve();
     let run = app.the_run().id;
     for path in ["runs/one", "runs/two"] {
@@ -87,9 +87,9 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
         notices.len() == 1 && app.said("not saved yet") && app.said("runs/two"),
         "{notices:?}"
     );
-    app.apply(Action::Train(TrainAction::SaveRun));
+    app.apply(TrainAction::SaveRun);
     assert_eq!(engine.listen(), [Command::Save { run, folder: None }]);
-    app.apply(Action::Train(TrainAction::ChooseRunFolder));
+    app.apply(TrainAction::ChooseRunFolder);
     let engine = std::cell::RefCell::new(engine);
     app.until(|_| !engine.borrow_mut().listen().is_empty());
     let engine = engine.into_inner();
@@ -104,7 +104,7 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
 #[test]
 fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     engine.serve();
     let run = app.the_run().id;
     not_saved(&engine, "runs/one", None);
@@ -118,7 +118,7 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
             .join(" ")
     };
     assert!(said(&app).contains("cannot be resumed"), "{}", said(&app));
-    app.apply(Action::Train(TrainAction::Stop));
+    app.apply(TrainAction::Stop);
     assert_eq!(engine.listen(), [Command::Cancel(run)]);
     assert_eq!(app.the_run().phase, Phase::Stopping);
     not_saved(&engine, "temporary", None);
@@ -151,8 +151,8 @@ fn a_pause_that_is_confirmed_after_stop_does_not_undo_the_stop() {
     let (mut app, mut engine) = app();
     app.start(&mut engine);
     let id = app.the_run().id;
-    app.apply(Action::Train(TrainAction::Pause));
-    app.apply(Action::Train(TrainAction::Stop));
+    app.apply(TrainAction::Pause);
+    app.apply(TrainAction::Stop);
     app.on_event(Event::Paused(id));
     assert_eq!(app.the_run().phase, Phase::Stopping);
 }
@@ -161,17 +161,17 @@ fn a_pause_that_is_confirmed_after_stop_does_not_undo_the_stop() {
 fn a_second_start_and_an_invalid_configuration_reach_no_engine() {
     let (mut app, mut engine) = app();
     app.configure(|config| config.epochs = 0);
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert!(app.train.run.is_none() && engine.listen().is_empty());
-    app.apply(Action::Train(TrainAction::Configure(Box::default())));
+    app.apply(TrainAction::Configure(Box::default()));
     app.configure(|config| config.device = DeviceChoice::Metal);
     if cfg!(not(target_os = "macos")) {
-        app.apply(Action::Train(TrainAction::Start));
+        app.apply(TrainAction::Start);
         assert!(app.train.run.is_none() && engine.listen().is_empty());
     }
-    app.apply(Action::Train(TrainAction::Configure(Box::default())));
-    app.apply(Action::Train(TrainAction::Start));
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Configure(Box::default()));
+    app.apply(TrainAction::Start);
+    app.apply(TrainAction::Start);
     assert_eq!(engine.listen().len(), 1);
 }
 
@@ -213,7 +213,7 @@ fn events_of_another_run_change_nothing() {
     assert!(app.results.shown.is_none() && app.ctx.notices.is_empty());
     engine.finish();
     app.poll();
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert!(
         app.train.learning().is_none(),
         "the next run has its own images"
@@ -241,7 +241,7 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
         "there is no checkpoint: {:?}",
         app.ctx.notices
     );
-    app.apply(Action::Train(TrainAction::Start));
+    app.apply(TrainAction::Start);
     assert!(app.ctx.is_training());
 }
 
@@ -264,8 +264,8 @@ fn a_run_on_little_data_starts_again_with_settings_that_fit_and_says_so() {
 #[test]
 fn a_run_is_started_paused_resumed_and_stopped() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Train(TrainAction::Pause));
-    window.apply(Action::Train(TrainAction::Stop));
+    window.apply(TrainAction::Pause);
+    window.apply(TrainAction::Stop);
     assert_eq!(
         engine.listen(),
         [],

@@ -101,14 +101,14 @@ fn for_a_search_for_a_rate_the_keyboard_suffices_and_what_comes_after_escape_is_
 #[test]
 fn a_search_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
+    app.apply(SearchAction::Open(SearchKind::LearningRate));
     app.serve(&mut engine);
     engine.send(failed(search_job(&app), EngineError::NoSuchRun));
     app.poll();
     assert!(matches!(search(&app).state, SearchState::Failed(_)));
-    app.apply(Action::Search(SearchAction::Close));
-    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
-    app.apply(Action::Search(SearchAction::Start));
+    app.apply(SearchAction::Close);
+    app.apply(SearchAction::Open(SearchKind::BatchSize));
+    app.apply(SearchAction::Start);
     app.serve(&mut engine);
     engine.send(failed(search_job(&app), EngineError::NoSuchRun));
     app.poll();
@@ -120,26 +120,14 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
 #[test]
 fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_invalid_rate() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Train(TrainAction::Type(
-        Setting::Epochs,
-        "0".to_owned(),
-    )));
+    app.apply(TrainAction::Type(Setting::Epochs, "0".to_owned()));
     assert!(app.why_not_search(SearchKind::LearningRate).is_some());
-    app.apply(Action::Train(TrainAction::Type(
-        Setting::Epochs,
-        "3".to_owned(),
-    )));
-    app.apply(Action::Train(TrainAction::Type(
-        Setting::LearningRate,
-        "many".to_owned(),
-    )));
+    app.apply(TrainAction::Type(Setting::Epochs, "3".to_owned()));
+    app.apply(TrainAction::Type(Setting::LearningRate, "many".to_owned()));
     assert_eq!(app.why_not_search(SearchKind::LearningRate), None);
-    app.apply(Action::Train(TrainAction::Type(
-        Setting::LearningRate,
-        "0.01".to_owned(),
-    )));
+    app.apply(TrainAction::Type(Setting::LearningRate, "0.01".to_owned()));
     app.start(&mut engine);
-    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
+    app.apply(SearchAction::Open(SearchKind::LearningRate));
     assert!(app.why_not_search(SearchKind::LearningRate).is_some() && app.train.search.is_none());
 }
 
@@ -151,9 +139,7 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
         let start = place_within(&window, "Start search", size);
         let view = search(window.app());
         assert_eq!((view.accuracy(), view.batch_sizes().len()), (Some(0.95), 6));
-        window.act(Action::Search(SearchAction::TypeAccuracy(
-            "98,5%".to_owned(),
-        )));
+        window.act(SearchAction::TypeAccuracy("98,5%".to_owned()));
         window.click("Start search");
         window.serve(&mut engine);
         let Some((_, Job::FindBatchSize(asked))) = engine.asked().last() else {
@@ -230,11 +216,11 @@ fn what_was_found_outlives_the_engine_and_what_is_searched_for_does_not() {
 #[test]
 fn an_accuracy_that_cannot_be_starts_nothing() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
+    app.apply(SearchAction::Open(SearchKind::BatchSize));
     for text in ["", "high", "100", "19", "nan"] {
-        app.apply(Action::Search(SearchAction::TypeAccuracy(text.to_owned())));
+        app.apply(SearchAction::TypeAccuracy(text.to_owned()));
         assert_eq!(search(&app).accuracy(), None, "{text}");
-        app.apply(Action::Search(SearchAction::Start));
+        app.apply(SearchAction::Start);
         assert_eq!(search(&app).state, SearchState::Ready);
     }
     engine.serve();
@@ -244,20 +230,20 @@ fn an_accuracy_that_cannot_be_starts_nothing() {
 #[test]
 fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
-    app.apply(Action::Search(SearchAction::Start));
+    app.apply(SearchAction::Open(SearchKind::BatchSize));
+    app.apply(SearchAction::Start);
     app.serve(&mut engine);
     let first = search_job(&app);
-    app.apply(Action::Search(SearchAction::Cancel));
+    app.apply(SearchAction::Cancel);
     assert!(engine.listen().contains(&Command::Cancel(first)));
     engine.send(cancelled(first));
     app.poll();
     assert_eq!(search(&app).state, SearchState::Cancelled);
-    app.apply(Action::Search(SearchAction::Start));
+    app.apply(SearchAction::Start);
     app.serve(&mut engine);
     let second = search_job(&app);
     assert!(second != first && search(&app).rows.len() == 1);
-    app.apply(Action::Search(SearchAction::Close));
+    app.apply(SearchAction::Close);
     assert!(engine.listen().contains(&Command::Cancel(second)));
     let config = app.ctx.config.clone();
     engine.finish_batch_size_search(&config);
