@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::problem::Problem;
 use crate::records::benchmark::StepConfig;
 use crate::run_config::{InferenceChoice, Preset, RunConfig};
-use crate::system::WriteError;
-use crate::system::files;
+use crate::system::{WriteError, files};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,8 +2,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::problem::Problem;
-use crate::problem::{Code, Explain, sentence};
+use crate::problem::{Code, Explain, Problem, sentence};
 use crate::records::{Doubt, MeasuredReading, Reading};
 use crate::run_config::{DataSpec, ModelKind, Network};
 use crate::system::NotRegular;

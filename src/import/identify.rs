@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cnn;
-use super::{Mismatch, NamedTensor};
+use super::{Mismatch, NamedTensor, cnn};
 use crate::nn::{Layer, ParameterSpec, layers, parameter_specs};
 use crate::run_config::{Activation, CnnLayers, ModelKind, Network, Widths};
 use crate::text::format::joined;

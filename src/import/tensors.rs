@@ -9,10 +9,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::ImportError;
 use super::onnx::{self, Description};
-use super::state_dict;
 use super::tensor::Tensor;
+use super::{ImportError, state_dict};
 use crate::nn::{MAX_FILE_BYTES, SafetensorsFile, is_onnx};
 use crate::records::Calibration;
 use crate::system::files::{folder_of, read_limited};

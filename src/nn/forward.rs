@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
 
-use super::autograd;
 use super::net::Mode;
 use super::ops::{self, BatchNorm, Context, Window};
 use super::parameter::Parameters;
-use super::{Backend, GradMode, Layer, Role};
+use super::{Backend, GradMode, Layer, Role, autograd};
 use crate::math::random::Random;
 use crate::profiler;
 use crate::records::SpanKind;

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use candle_core::{DType, Result, Tensor};
 use rayon::prelude::*;
 
-use super::autograd;
 use super::backend::cpu;
 use super::cost::checkpointed_layers;
 use super::forward::Forward;
 use super::layer::Init;
 use super::onnx::OnnxGraph;
-use super::ops;
 use super::parameter::Parameters;
 use super::{
-    DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers,
+    DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, autograd, layers, ops,
     parameter_count, parameter_specs,
 };
 use crate::ink::{PIXELS, SIDE};

@@ -5,8 +5,7 @@ pub mod label_errors;
 pub mod verdict;
 
 use crate::infer::STARTER_ACCURACIES;
-use crate::problem::Problem;
-use crate::problem::{Explain, Message};
+use crate::problem::{Explain, Message, Problem};
 use crate::protocol::ExportReport;
 use crate::records::{
     BatchSizeFinding, DataUpload, ImportFinding, Intervention, KEPT_DAYS, QuantizedAccuracy,

@@ -9,8 +9,7 @@ use crate::data::Split;
 use crate::hardware::machine;
 use crate::infer::{fit_digit_detector, fit_shared_temperature, measure};
 use crate::nn::{ComputeError, DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::problem::Code;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::progress::{Progress, Unwatched};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, RunPlan, RunSummary, SplitEvaluation, StepCurve,

@@ -1,7 +1,7 @@
 //! Opens the window: its size, position and icon, and the services the app depends on.
 
 use crate::settings::Settings;
-use crate::system::threads;
+use crate::system::{memory, process, threads};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::channel;
@@ -25,7 +25,6 @@ use crate::sweep::EngineExecutor;
 use crate::system::paths::Paths;
 use crate::system::signals::{Signal, listen};
 use crate::system::single_instance::LaterStarts;
-use crate::system::{memory, process};
 
 /// The smallest window that everything fits into, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];

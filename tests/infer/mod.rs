@@ -19,8 +19,7 @@ use inkling::records::{
 };
 use inkling::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
-use crate::support::logits;
-use crate::support::opened;
+use crate::support::{logits, opened};
 use crate::synthetic::{square_set, squares, train};
 use crate::train::watcher::{Watcher, config};
 

@@ -12,8 +12,7 @@ use inkling::run_config::{
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
-use crate::support::logits;
-use crate::support::model_file;
+use crate::support::{logits, model_file};
 
 fn model(kind: ModelKind) -> ModelFile {
     model_file(kind, Activation::Relu)

@@ -1,8 +1,7 @@
 //! Weights from statistics of the training images, before the first step.
 
 use crate::support::logits;
-use inkling::data::Split;
-use inkling::data::builtin;
+use inkling::data::{Split, builtin};
 use inkling::ink::PIXELS;
 use inkling::nn::{Net, Role, initialize};
 use inkling::progress::Unwatched;

@@ -1,8 +1,7 @@
 //! A file is written whole or not at all, and nothing but a regular file is ever replaced.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use inkling::system::files::{write_through_links, write_whole, write_whole_with};
 use inkling::system::{WriteError, WriteErrorKind};

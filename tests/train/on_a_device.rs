@@ -8,8 +8,7 @@ use candle_core::Device;
 
 use inkling::nn::backend::COMPOSED;
 use inkling::nn::{BackendKind, ComputeError, DeviceContext, Net};
-use inkling::problem::Code;
-use inkling::problem::Problem;
+use inkling::problem::{Code, Problem};
 use inkling::records::Intervention;
 use inkling::run_config::{
     Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind,

@@ -4,8 +4,7 @@
 use inkling::data::DataSet;
 use inkling::nn::DeviceContext;
 use inkling::optim::Schedule;
-use inkling::problem::Problem;
-use inkling::problem::{Code, Message};
+use inkling::problem::{Code, Message, Problem};
 use inkling::records::{
     Intervention, RateFinding, RateSearch, SEARCH_RATES, SEARCH_STEPS, SearchEnd, StepPoint,
     Telemetry,

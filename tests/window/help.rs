@@ -3,12 +3,10 @@
 use eframe::egui::{Key, OutputCommand};
 use egui_kittest::kittest::Queryable;
 use inkling::diagnostics;
-use inkling::window::{Action, Screen};
+use inkling::window::{Action, DrawAction, Screen, TrainAction};
 
 use crate::fake_engine::{Answers, app_with, past_wizard};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
-use inkling::window::DrawAction;
-use inkling::window::TrainAction;
 
 #[test]
 fn every_panel_explains_itself_when_asked() {

@@ -4,11 +4,10 @@ use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::Job;
 use inkling::records::ModelRef;
-use inkling::window::{Action, App, Collection, Screen};
+use inkling::window::{Action, App, Collection, DrawAction, MyDigitsAction, Screen};
 
 use crate::fake_engine::{self, FakeEngine, NO_DIGIT, fine_tuned};
 use crate::window::stage::{Driven, Seen, Window, sized};
-use inkling::window::{DrawAction, MyDigitsAction};
 
 /// Draws this many strokes, which the engine reads as this digit.
 fn draw(driven: &mut impl Driven, engine: &mut FakeEngine, strokes: u8) {

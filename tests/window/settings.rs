@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use inkling::bench::step_config_of;
 use inkling::run_config::{InferenceChoice, ModelKind, Preset, RunConfig};
-use inkling::window::Action;
+use inkling::window::{Action, DrawAction};
 
 use crate::fake_engine::{Answers, app_with};
 use crate::meter::peak_of;
-use inkling::window::DrawAction;
 
 fn unusual() -> Settings {
     Settings {

@@ -9,11 +9,7 @@ use inkling::protocol::EngineError;
 use inkling::records::benchmark::Effort;
 use inkling::records::{Divergence, Intervention};
 use inkling::train::TrainError;
-use inkling::window::{Action, Phase, Screen};
-
-use inkling::window::DrawAction;
-use inkling::window::MachineAction;
-use inkling::window::TrainAction;
+use inkling::window::{Action, DrawAction, MachineAction, Phase, Screen, TrainAction};
 
 use crate::window::stage::{Driven, Seen, Window, sized, usual};
 

@@ -14,10 +14,9 @@ use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
 use inkling::window::results::view as results;
-use inkling::window::{Action, App, Inkling, RunView, plots, style};
+use inkling::window::{Action, App, Inkling, RunView, TrainAction, plots, style};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, explained, past_wizard};
-use inkling::window::TrainAction;
 
 /// Which panel is shown.
 #[derive(Clone, Copy, Debug)]

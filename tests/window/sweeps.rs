@@ -8,12 +8,11 @@ use egui_kittest::kittest::Queryable;
 use inkling::run_config::Setting;
 use inkling::sweep::{Asha, SamplerKind, Sweep};
 use inkling::window::{
-    Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase, SweepView,
+    Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase, SweepView, TrainAction,
 };
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, sized};
-use inkling::window::TrainAction;
 
 fn shown(app: &App) -> &SweepView {
     app.sweeps.shown.as_ref().expect("a sweep")
@@ -109,10 +108,6 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
     assert_eq!(window.app().ctx.config, second);
 }
 
-fn act(app: &mut App, action: SweepAction) {
-    app.apply(action);
-}
-
 /// An app on the screen Sweep.
 fn opened() -> (App, FakeEngine) {
     let (mut app, engine) = app();
@@ -123,7 +118,7 @@ fn opened() -> (App, FakeEngine) {
 fn change(app: &mut App, change: impl FnOnce(&mut inkling::window::SweepForm)) {
     let mut form = app.sweeps.form.clone().unwrap();
     change(&mut form);
-    act(app, SweepAction::Change(Box::new(form)));
+    app.apply(SweepAction::Change(Box::new(form)));
 }
 
 fn phase(app: &App) -> Option<SweepPhase> {
@@ -134,9 +129,9 @@ fn phase(app: &App) -> Option<SweepPhase> {
 fn interrupted() -> (App, FakeEngine) {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(40, Ordering::Relaxed);
-    act(&mut app, SweepAction::Start);
+    app.apply(SweepAction::Start);
     app.until(|_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
-    act(&mut app, SweepAction::Pause);
+    app.apply(SweepAction::Pause);
     assert_eq!(phase(&app), Some(SweepPhase::Pausing));
     app.until(|app| phase(app) == Some(SweepPhase::Interrupted));
     (app, engine)
@@ -147,7 +142,7 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     let (mut app, engine) = interrupted();
     let before = app.sweeps.shown.clone().unwrap();
     assert!(!before.ends.is_empty() && before.ends.len() < 30);
-    act(&mut app, SweepAction::Close);
+    app.apply(SweepAction::Close);
     app.until(|app| {
         app.sweeps
             .listed
@@ -160,7 +155,7 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     assert_eq!(card.ended as usize, before.ends.len());
     assert_eq!(Some(&entry.folder), before.folder.as_ref());
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
-    act(&mut app, SweepAction::Resume(entry.folder));
+    app.apply(SweepAction::Resume(entry.folder));
     app.until(is_complete);
     let after = shown(&app);
     assert_eq!(after.ends.len(), 30);
@@ -171,15 +166,15 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
 fn a_sweep_that_is_stopped_is_complete_with_what_it_has_and_can_be_extended() {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(40, Ordering::Relaxed);
-    act(&mut app, SweepAction::Start);
+    app.apply(SweepAction::Start);
     app.until(|_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
-    act(&mut app, SweepAction::Stop);
+    app.apply(SweepAction::Stop);
     app.until(is_complete);
     let view = shown(&app);
     let (ended, folder) = (view.ends.len(), view.folder.clone().unwrap());
     assert!(ended < 30);
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
-    act(&mut app, SweepAction::Extend(folder, 5));
+    app.apply(SweepAction::Extend(folder, 5));
     app.until(is_complete);
     assert_eq!(shown(&app).ends.len(), ended + 5);
 }
@@ -188,7 +183,7 @@ fn a_sweep_that_is_stopped_is_complete_with_what_it_has_and_can_be_extended() {
 fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(0, Ordering::Relaxed);
-    act(&mut app, SweepAction::Start);
+    app.apply(SweepAction::Start);
     app.apply(TrainAction::Start);
     assert!(app.ctx.is_sweeping() && !app.ctx.is_training());
     assert!(app.why_not_search(SearchKind::LearningRate).is_some());
@@ -202,17 +197,17 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     let (mut app, _engine) = opened();
     app.apply(TrainAction::Start);
     assert!(app.ctx.is_training() && app.ctx.why_not_sweep().is_some());
-    act(&mut app, SweepAction::Start);
+    app.apply(SweepAction::Start);
     assert!(!app.ctx.is_sweeping());
 }
 
 #[test]
 fn the_best_settings_are_tested_once() {
     let (mut app, mut engine) = opened();
-    act(&mut app, SweepAction::Start);
+    app.apply(SweepAction::Start);
     app.until(is_complete);
     let best = shown(&app).best().unwrap().clone();
-    act(&mut app, SweepAction::Test);
+    app.apply(SweepAction::Test);
     assert_eq!(
         app.train.run.as_ref().map(|run| &run.config),
         Some(&best.config)
@@ -228,7 +223,7 @@ fn the_best_settings_are_tested_once() {
     let (trial, tested) = shown(&app).tested.clone().unwrap();
     assert_eq!((trial, tested.test_accuracy), (best.number, Some(0.99)));
     let run = app.the_run().id;
-    act(&mut app, SweepAction::Test);
+    app.apply(SweepAction::Test);
     assert_eq!(app.the_run().id, run, "not a second time");
 }
 
@@ -259,9 +254,9 @@ fn what_is_wrong_is_said_beside_its_field() {
             SweepField::Trials
         ]
     );
-    act(&mut app, SweepAction::Start);
+    app.apply(SweepAction::Start);
     assert!(!app.ctx.is_sweeping());
-    act(&mut app, SweepAction::Reset);
+    app.apply(SweepAction::Reset);
     for (field, wrong) in [
         (SweepField::Trials, "0"),
         (SweepField::Minutes, "0"),
@@ -335,7 +330,7 @@ fn ranges_follow_the_run_panel_until_they_are_changed() {
 fn a_deleted_sweep_can_be_restored() {
     let (mut app, _engine) = interrupted();
     let folder = shown(&app).folder.clone().unwrap();
-    act(&mut app, SweepAction::Delete(folder.clone()));
+    app.apply(SweepAction::Delete(folder.clone()));
     app.until(|app| app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists());
     app.until(|app| app.ctx.notices.iter().any(|notice| notice.offer.is_some()));
     let offer = app

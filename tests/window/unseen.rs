@@ -10,9 +10,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::records::Divergence;
 use inkling::text::format::percent;
 use inkling::train::TrainError;
-use inkling::window::{Action, App, WindowRequest};
-
-use inkling::window::TrainAction;
+use inkling::window::{Action, App, TrainAction, WindowRequest};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Window, sized};

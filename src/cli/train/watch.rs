@@ -16,9 +16,8 @@ use crate::records::{
 };
 use crate::run_config::RunConfig;
 use crate::runs::Checkpoints;
-use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, create_folder};
-use crate::system::threads;
+use crate::system::{WriteError, threads};
 use crate::text::format::{grouped, name_time};
 use crate::text::visible;
 

@@ -10,8 +10,7 @@ use crate::math::statistics::auroc;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::protocol::EngineError;
-use crate::protocol::JobResult;
+use crate::protocol::{EngineError, JobResult};
 use crate::records::{
     DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelInfo,
     NotDigitsSpec, SplitEvaluation, WriterScore,

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::saved_model::{SavedModel, may_be_read, not_trusted};
 use super::{JobContext, Workspace};
-use crate::export::quantized;
-use crate::export::{ExportedModel, export};
+use crate::export::{ExportedModel, export, quantized};
 use crate::infer::measure;
 use crate::problem::{Code, Problem};
 use crate::progress::Progress;

@@ -12,10 +12,8 @@ use crate::infer::measure;
 use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
-use crate::progress::Cancelled;
-use crate::progress::Progress;
-use crate::protocol::EngineError;
-use crate::protocol::{JobProgress, JobResult};
+use crate::progress::{Cancelled, Progress};
+use crate::protocol::{EngineError, JobProgress, JobResult};
 use crate::records::{
     Annotation, BeforeAfter, Calibration, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry,
 };

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::form::SweepForm;
-use super::thread;
 use super::thread::{SweepNews, SweepRequests};
-use super::{SweepPhase, SweepView};
+use super::{SweepPhase, SweepView, thread};
 use crate::engine::EngineSettings;
 use crate::problem::{Explain, Message};
 use crate::run_config::Setting;

@@ -7,13 +7,12 @@ use eframe::egui::{
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Answer, Command, Event, Question};
 use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
-use inkling::window::{Action, CANVAS, Screen, Tool};
+use inkling::window::{Action, CANVAS, DrawAction, Screen, Tool, TrainAction};
 
 use crate::fake_engine::{digits, prediction};
 use crate::window::stage::{
     Driven, Panel, Seen, Staged, Window, ask, read_as, serve, sized, stage, stroke,
 };
-use inkling::window::{DrawAction, TrainAction};
 
 const CANVAS_NAME: &str = "Drawing canvas";
 

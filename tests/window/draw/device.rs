@@ -11,9 +11,7 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, EngineExit, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
-use inkling::window::{Action, App, Checked};
-
-use inkling::window::{DrawAction, MachineAction, ModelsAction, TrainAction};
+use inkling::window::{Action, App, Checked, DrawAction, MachineAction, ModelsAction, TrainAction};
 
 use crate::fake_engine::{FakeEngine, app, checked, reads};
 use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};

@@ -9,11 +9,10 @@ use image::{GrayImage, Luma};
 use inkling::ink::{Framing, StageImage, Step, read_writing_file};
 use inkling::protocol::{Command, Event, Question};
 use inkling::records::ModelInfo;
-use inkling::window::{Action, App, Screen};
+use inkling::window::{Action, App, DrawAction, Screen};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::Driven;
-use inkling::window::DrawAction;
 
 /// Two upright strokes, as wide as a thick pen.
 fn eleven(folder: &Path) -> PathBuf {

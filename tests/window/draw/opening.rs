@@ -10,9 +10,7 @@ use inkling::nn::ModelError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::ModelRef;
-use inkling::window::{Action, CANVAS, Screen, WIDE_CANVAS, WindowRequest};
-
-use inkling::window::DrawAction;
+use inkling::window::{Action, CANVAS, DrawAction, Screen, WIDE_CANVAS, WindowRequest};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
 use crate::window::stage::Driven;

@@ -3,10 +3,9 @@
 use eframe::egui::{Event, Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable;
 use inkling::ink::{Image, StageImage, Step, rasterize};
-use inkling::window::{Action, Screen, WindowRequest};
+use inkling::window::{Action, DrawAction, Screen, WindowRequest};
 
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage, stroke};
-use inkling::window::DrawAction;
 
 const TITLE: &str = "How Inkling sees it";
 

@@ -8,12 +8,11 @@ use inkling::run_config::{
     Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
 };
 use inkling::window::verdict::{model_facts, model_sentence};
-use inkling::window::{Action, Phase, RunView, Screen};
+use inkling::window::{Action, DrawAction, Phase, RunView, Screen};
 
 use crate::fake_engine;
 use crate::fake_engine::app;
 use crate::window::stage::Driven;
-use inkling::window::DrawAction;
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {

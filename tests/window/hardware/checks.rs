@@ -10,10 +10,7 @@ use inkling::hardware::{Gpu, Hardware};
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision, RunConfig};
 use inkling::self_test::{NoResult, Report};
-use inkling::window::{Action, Checked, WizardStep, automatic};
-
-use inkling::window::MachineAction;
-use inkling::window::TrainAction;
+use inkling::window::{Action, Checked, MachineAction, TrainAction, WizardStep, automatic};
 
 use crate::fake_engine::{Answers, app, app_with, checked, gpu};
 use crate::window::stage::Driven;

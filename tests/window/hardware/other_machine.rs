@@ -7,10 +7,10 @@ use inkling::problem::Message;
 use inkling::protocol::{Command, EngineExit, Event, Job, Question};
 use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
 use inkling::run_config::{DeviceChoice, ExportFormat, Precision};
-use inkling::window::{Action, App, MachineAction, ReachState, Screen, SearchAction, SearchKind};
-
-use inkling::window::ModelsAction;
-use inkling::window::TrainAction;
+use inkling::window::{
+    Action, App, MachineAction, ModelsAction, ReachState, Screen, SearchAction, SearchKind,
+    TrainAction,
+};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};

@@ -9,9 +9,7 @@ use inkling::records::{ModelRef, Replace};
 use inkling::run_config::{ExportFormat, RunConfig, Setting};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
-use inkling::window::{Action, Activity, App};
-
-use inkling::window::TrainAction;
+use inkling::window::{Action, Activity, App, TrainAction};
 
 use crate::fake_engine::{Answers, app, run_entry};
 use crate::jobs::submitted;

@@ -8,13 +8,10 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::records::{Annotation, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, RunError, Store};
-use inkling::window::{Action, Screen};
+use inkling::window::{Action, DrawAction, ModelsAction, Screen, TrainAction};
 
 use crate::fake_engine::{record, run_entry, tested_on};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
-use inkling::window::DrawAction;
-use inkling::window::ModelsAction;
-use inkling::window::TrainAction;
 
 fn finished(folder: &str, stopped: bool) -> RunEntry {
     run_entry(folder, &RunConfig::default(), vec![record(1)], stopped)

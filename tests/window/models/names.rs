@@ -7,15 +7,13 @@ use inkling::records::{Annotation, ModelRef, RunSummary};
 use inkling::run_config::{ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Store;
 use inkling::train::TrainedModel;
-use inkling::window::{Action, App};
+use inkling::window::{Action, App, DrawAction, ModelsAction};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::jobs::done;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 use crate::window::stage::Driven;
-use inkling::window::DrawAction;
-use inkling::window::ModelsAction;
 
 fn trained(epochs: u32) -> TrainedModel {
     let config = RunConfig {

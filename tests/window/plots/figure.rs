@@ -1,9 +1,8 @@
 //! The curves as a file.
 
-use inkling::window::Action;
 use inkling::window::plots::figure::{Contents, Panel, SIZE, png, svg};
 use inkling::window::plots::scale::{XAxis, XUnit, YAxis};
-use inkling::window::style;
+use inkling::window::{Action, style};
 
 use super::panel::training;
 use crate::fake_engine::Answers;

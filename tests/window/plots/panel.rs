@@ -3,12 +3,10 @@
 use eframe::egui::{Key, vec2};
 use egui_kittest::kittest::Queryable;
 use inkling::records::ModelRef;
-use inkling::window::{Action, Screen};
+use inkling::window::{Action, DrawAction, Screen, TrainAction};
 
 use crate::fake_engine::Answers;
 use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage, stage_with};
-use inkling::window::DrawAction;
-use inkling::window::TrainAction;
 
 /// Plots of a run that has done this many steps.
 pub fn training(steps: u64, answers: Answers) -> Staged {

@@ -2,8 +2,7 @@
 
 use eframe::egui::{Key, ViewportEvent, ViewportId};
 use egui_kittest::kittest::Queryable;
-use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event, JobResult};
+use inkling::protocol::{Command, EngineError, Event, JobResult};
 use inkling::records::RunPosition;
 use inkling::run_config::RunConfig;
 use inkling::window::Phase;

@@ -3,11 +3,10 @@
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 use inkling::run_config::{DataSource, DataSpec, NamedSet};
-use inkling::window::{Action, DownloadState, WizardStep};
+use inkling::window::{Action, DownloadState, TrainAction, WizardStep};
 
 use crate::fake_engine::{Answers, Download};
 use crate::window::stage::{Driven, Seen, Window, first_launch, usual};
-use inkling::window::TrainAction;
 
 fn shows(window: &Window, text: &str) -> bool {
     window.mentions(text)

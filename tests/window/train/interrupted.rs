@@ -6,18 +6,13 @@ use std::path::Path;
 
 use inkling::data::Fingerprint;
 use inkling::problem::Problem;
-use inkling::protocol::EngineExit;
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Command, EngineExit, Event};
 use inkling::records::{Divergence, ModelRef, RunPosition};
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 use inkling::system::WriteError;
-use inkling::train::TrainError;
-use inkling::train::{RunOrigin, RunPlaces};
-use inkling::window::{Action, App, Phase, Screen};
-
-use inkling::window::DrawAction;
-use inkling::window::TrainAction;
+use inkling::train::{RunOrigin, RunPlaces, TrainError};
+use inkling::window::{Action, App, DrawAction, Phase, Screen, TrainAction};
 
 use crate::fake_engine::{FakeEngine, app, plan};
 use crate::jobs::submitted_run;

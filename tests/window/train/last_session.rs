@@ -6,16 +6,13 @@ use inkling::records::{ModelRef, RunSummary};
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, WeightFormat};
 use inkling::runs::{Checkpoints, Store};
 use inkling::train::TrainedModel;
-use inkling::window::{Action, App, Phase, Screen};
+use inkling::window::{Action, App, DrawAction, ModelsAction, Phase, Screen, TrainAction};
 
 use crate::fake_engine::{FakeEngine, app, plan};
 use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 use crate::window::stage::Driven;
-use inkling::window::DrawAction;
-use inkling::window::ModelsAction;
-use inkling::window::TrainAction;
 
 /// A run of two epochs, and what was seen of it.
 fn trained() -> (TrainedModel, Watcher) {

@@ -16,12 +16,10 @@ use inkling::settings::Settings;
 use inkling::text::format::grouped;
 use inkling::window::style::Motion;
 use inkling::window::train::view::learning::wave;
-use inkling::window::{App, blocks};
+use inkling::window::{App, DrawAction, TrainAction, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
-use inkling::window::DrawAction;
-use inkling::window::TrainAction;
 
 /// A window with a run after this many steps.
 fn training(steps: u64) -> (Window, FakeEngine) {

@@ -6,18 +6,14 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::bench::step_config_of;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
-use inkling::protocol::EngineError;
-use inkling::protocol::{Event, Job};
+use inkling::protocol::{EngineError, Event, Job};
 use inkling::records::benchmark::{Effort, StepConfig};
 use inkling::records::{Divergence, Intervention, Telemetry};
 use inkling::run_config::{
     Activation, Augmentation, DataSource, DataSpec, DeviceChoice, ModelKind, OptimizerKind,
     Precision, Preset, RunConfig, ScheduleKind,
 };
-use inkling::window::{App};
-
-use inkling::window::MachineAction;
-use inkling::window::TrainAction;
+use inkling::window::{App, MachineAction, TrainAction};
 
 use crate::fake_engine::{app, record, run_entry};
 use crate::jobs::{submitted, submitted_run};

@@ -2,14 +2,11 @@
 
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
-use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event, JobResult};
+use inkling::protocol::{Command, EngineError, Event, JobResult};
 use inkling::records::{JobId, ModelRef, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
-use inkling::window::{Action, App, Phase, Screen};
-
-use inkling::window::TrainAction;
+use inkling::window::{Action, App, Phase, Screen, TrainAction};
 
 use crate::fake_engine::{
     Answers, FakeEngine, app, app_with, evaluation, held_out, learning, past_wizard, starter,

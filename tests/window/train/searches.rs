@@ -3,16 +3,15 @@
 use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::protocol::EngineError;
-use inkling::protocol::{Command, Event, Job};
+use inkling::protocol::{Command, EngineError, Event, Job};
 use inkling::records::benchmark::StepConfig;
 use inkling::records::{
     JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span, SpanKind,
 };
 use inkling::run_config::{DeviceChoice, Precision, RunConfig, Setting};
-use inkling::window::{Action, Activity, App, Search, SearchAction, SearchKind, SearchState};
-
-use inkling::window::TrainAction;
+use inkling::window::{
+    Action, Activity, App, Search, SearchAction, SearchKind, SearchState, TrainAction,
+};
 
 use crate::fake_engine::app;
 use crate::jobs::{cancelled, failed};

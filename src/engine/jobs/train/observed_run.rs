@@ -8,8 +8,7 @@ use crate::infer::Classifier;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, parameter_count};
 use crate::progress::{Cancelled, Progress};
-use crate::protocol::EngineError;
-use crate::protocol::{Command, Event, JobEvent, JobProgress};
+use crate::protocol::{Command, EngineError, Event, JobEvent, JobProgress};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef,
     StepPoint, Telemetry,
