@@ -355,13 +355,12 @@ pub fn load_for_evaluation(
     progress: &mut dyn Progress,
 ) -> Result<EvaluationSet, DataError> {
     let count = spec.sources().len() as f32;
-    let (images, writers) = (Split::default(), Writers::default());
     let mut set = EvaluationSet {
         data: spec.clone(),
         split: EvaluationSplit::Test,
-        images,
+        images: Split::default(),
         classes: spec.classes(),
-        writers,
+        writers: Writers::default(),
         notes: Vec::new(),
     };
     for (index, source) in (0_u16..).zip(spec.sources()) {
@@ -383,8 +382,6 @@ pub fn load_for_evaluation(
                 EvaluationSplit::All
             };
             set.split = split.unwrap_or(default);
-        }
-        if index == 0 {
             set.classes = part.set.classes.clone();
         } else if !set.classes.accept(&part.set.classes) {
             let (found, wanted) = (part.set.classes, set.classes);
@@ -415,58 +412,34 @@ impl EvaluationSet {
     /// Adds what belongs to the split of a source's images; to training and validation split, all
     /// that is divided between the two.
     fn add(&mut self, Loaded { set, writers }: &Loaded) {
-        let (in_test, in_train) = test_split(set.train.len());
-        let has_test = !set.test.is_empty();
-        match self.split {
-            EvaluationSplit::All => {
-                self.extend(&set.train, writers, 0..set.train.len());
-                self.extend(&set.test, &Writers::default(), 0..set.test.len());
-            }
-            EvaluationSplit::Test if has_test => {
-                self.extend(&set.test, &Writers::default(), 0..set.test.len());
-            }
-            EvaluationSplit::Test => self.extend(
-                &set.train,
-                writers,
-                in_test.iter().map(|&index| index as usize),
-            ),
-            EvaluationSplit::Train | EvaluationSplit::Validation if has_test => {
-                self.extend(&set.train, writers, 0..set.train.len());
-            }
-            EvaluationSplit::Train | EvaluationSplit::Validation => {
-                self.extend(
-                    &set.train,
-                    writers,
-                    in_train.iter().map(|&index| index as usize),
-                );
-            }
-        }
+        let all = |split: &Split| (0..split.len() as u32).collect::<Vec<_>>();
+        let (in_test, in_train) = if set.test.is_empty() {
+            test_split(set.train.len())
+        } else {
+            (Vec::new(), all(&set.train))
+        };
+        let (train, test) = match self.split {
+            EvaluationSplit::All => (all(&set.train), all(&set.test)),
+            EvaluationSplit::Test => (in_test, all(&set.test)),
+            EvaluationSplit::Train | EvaluationSplit::Validation => (in_train, Vec::new()),
+        };
+        self.extend(&set.train, writers, &train);
+        self.extend(&set.test, &Writers::default(), &test);
     }
 
-    fn extend(&mut self, images: &Split, writers: &Writers, indices: impl Iterator<Item = usize>) {
-        for index in indices {
+    fn extend(&mut self, images: &Split, writers: &Writers, indices: &[u32]) {
+        for index in indices.iter().map(|&index| index as usize) {
             self.images.images.extend_from_slice(images.image(index));
             self.images.labels.extend(images.labels.get(index));
             self.writers.add(writers.of(index));
         }
     }
 
-    fn only(&self, indices: &[u32]) -> Self {
-        let (images, writers) = (Split::default(), Writers::default());
-        let mut kept = Self {
-            data: self.data.clone(),
-            split: self.split,
-            images,
-            classes: self.classes.clone(),
-            writers,
-            notes: self.notes.clone(),
-        };
-        kept.extend(
-            &self.images,
-            &self.writers,
-            indices.iter().map(|&index| index as usize),
-        );
-        kept
+    fn only(mut self, indices: &[u32]) -> Self {
+        let images = std::mem::take(&mut self.images);
+        let writers = std::mem::take(&mut self.writers);
+        self.extend(&images, &writers, indices);
+        self
     }
 }
 

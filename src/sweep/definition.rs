@@ -118,6 +118,11 @@ impl Definition {
         Ok(())
     }
 
+    /// The first thing that is wrong.
+    pub(super) fn check(&self) -> Result<(), DefinitionError> {
+        self.problems().into_iter().next().map_or(Ok(()), Err)
+    }
+
     /// Everything that is wrong, one entry per mistake; empty means valid.
     pub fn problems(&self) -> Vec<DefinitionError> {
         let mut problems: Vec<DefinitionError> = self

@@ -61,11 +61,7 @@ impl Sweep {
             parallel: parallel.unwrap_or(old.parallel),
             ..old.clone()
         };
-        definition
-            .problems()
-            .into_iter()
-            .next()
-            .map_or(Ok(()), Err)?;
+        definition.check()?;
         if definition != self.definition {
             write_definition(&self.folder, &definition)?;
             self.definition = definition;
@@ -80,6 +76,10 @@ impl Sweep {
 
     pub fn trial(&self, number: u32) -> Option<&Trial> {
         self.trials.get(number.checked_sub(1)? as usize)
+    }
+
+    fn trial_mut(&mut self, number: u32) -> Option<&mut Trial> {
+        self.trials.get_mut(number.checked_sub(1)? as usize)
     }
 
     /// The trial with the highest validation accuracy of those that trained to their end; of equals
@@ -172,11 +172,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 impl Sweep {
     /// Begins a sweep in this folder, which is made; it must be empty if it is there.
     pub fn create(folder: &Path, definition: Definition) -> Result<Self, SweepError> {
-        definition
-            .problems()
-            .into_iter()
-            .next()
-            .map_or(Ok(()), Err)?;
+        definition.check()?;
         if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(SweepError::Occupied {
                 folder: folder.to_owned(),
@@ -236,9 +232,9 @@ impl Sweep {
         let json = read()?;
         let definition: Definition =
             serde_json::from_slice(&json).map_err(|error| malformed(&path, error.to_string()))?;
-        if let Some(problem) = definition.problems().into_iter().next() {
-            return Err(malformed(&path, problem.to_string()));
-        }
+        definition
+            .check()
+            .map_err(|problem| malformed(&path, problem.to_string()))?;
         let path = folder.join(JOURNAL);
         let bytes = match read_limited(&path, MAX_JOURNAL_BYTES) {
             // Killed between making the folder and the journal.
@@ -374,9 +370,7 @@ impl Sweep {
         if let Entry::Started { values } = entry {
             self.start(trial, known, &values)?;
         } else {
-            let state = trial
-                .checked_sub(1)
-                .and_then(|index| self.trials.get_mut(index as usize));
+            let state = self.trial_mut(trial);
             let state = state.ok_or_else(|| format!("trial {trial} has not begun"))?;
             if let Entry::Tested(tested) = entry {
                 if tested
@@ -437,10 +431,9 @@ impl Sweep {
             return Ok(());
         }
         // It was cut short, and begins again.
-        let again = trial
-            .checked_sub(1)
-            .and_then(|index| self.trials.get_mut(index as usize));
-        let again = again.filter(|before| before.outcome.is_none() && before.values == new.values);
+        let again = self
+            .trial_mut(trial)
+            .filter(|before| before.outcome.is_none() && before.values == new.values);
         *again.ok_or_else(|| format!("trial {trial} cannot begin after {known} others"))? = new;
         Ok(())
     }

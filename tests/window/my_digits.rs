@@ -358,7 +358,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     app.apply(MyDigitsAction::FineTune);
     app.apply(Action::Show(Screen::Draw));
     serve(&mut app, &mut engine);
-    let said = &app.ctx.notices.last().unwrap().message;
+    let said = app.last_notice();
     assert_eq!(
         said.what,
         "Fine-tuned: the model recognizes 100% of your drawings (92% before). Test accuracy on Built-in digits, 100 images: 99.00% (98.50% before)."

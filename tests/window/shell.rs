@@ -155,9 +155,7 @@ fn an_engine_that_dies_is_replaced_and_leaves_a_window_that_works() {
 #[test]
 fn the_run_shows_on_every_screen() {
     let (mut window, mut engine) = usual();
-    window.apply(TrainAction::Start);
-    engine.serve();
-    engine.train(3);
+    window.train(&mut engine, 3);
     for screen in Screen::ALL {
         window.act(Action::Show(screen));
         assert!(window.mentions("left,"));

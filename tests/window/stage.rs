@@ -8,6 +8,7 @@ use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::ink::Ink;
+use inkling::problem::Message;
 use inkling::protocol::{self, Answer, Command, Question};
 use inkling::records::{Details, Prediction};
 use inkling::run_config::RunConfig;
@@ -258,6 +259,13 @@ pub trait Driven {
     #[track_caller]
     fn the_run(&self) -> &RunView {
         self.app().train.run.as_ref().expect("a run")
+    }
+
+    /// What the newest notice says.
+    #[track_caller]
+    fn last_notice(&self) -> &Message {
+        let notice = self.app().ctx.notices.last();
+        &notice.expect("a notice").message
     }
 
     /// True if a notice says this.

@@ -80,7 +80,7 @@ const FOLDERS: [fn(&Path) -> Recognized; 9] = [
     images::digit_folders,
     table::in_folder,
     numpy::in_folder,
-    parquet::in_folder,
+    |folder| Ok(parquet::in_folder(folder)),
     idx_set::with_any_names,
     images::class_folders,
     images::named,
@@ -92,8 +92,8 @@ const FOLDERS: [fn(&Path) -> Recognized; 9] = [
 const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
     idx_set::of_file,
     numpy::of_file,
-    parquet::of_file,
-    table::of_file,
+    |path, start| Ok(parquet::of_file(path, start)),
+    |path, start| Ok(table::of_file(path, start)),
 ];
 
 /// The data set at this path. Reads no images, but looks at the disk.

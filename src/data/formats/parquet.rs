@@ -20,8 +20,8 @@ use super::idx_set::of_classes;
 use super::pixel_table::LABEL;
 use super::pixels::{Originals, Pixels, Shape};
 use super::{
-    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, as_data_error, boxed, damaged,
-    divided, file_name, malformed, open_plain, too_large,
+    DataError, Loaded, MAX_IMAGES, PARTS, SetFiles, as_data_error, boxed, damaged, divided,
+    file_name, malformed, open_plain, too_large,
 };
 use crate::data::{DataSet, Split};
 use crate::ink::{Framing, PIXELS, read_set_image};
@@ -49,16 +49,12 @@ struct ParquetSet {
 }
 
 /// The files in this folder, or in one of those that may have them.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the readers of all formats are listed together"
-)]
-pub fn in_folder(folder: &Path) -> Recognized {
+pub fn in_folder(folder: &Path) -> Option<Box<dyn SetFiles>> {
     let folders = std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name)));
     let files = folders
         .map(|folder| files_in(&folder))
         .find(|files| !files.is_empty());
-    let set = files.map(|files| {
+    files.map(|files| {
         let [mut train, mut validation, mut test] = [const { Vec::new() }; 3];
         for path in files {
             let name = file_name(&path).to_lowercase();
@@ -83,23 +79,18 @@ pub fn in_folder(folder: &Path) -> Recognized {
         }
         let note = divided(&mut train, validation, &mut test);
         boxed(ParquetSet { train, test, note })
-    });
-    Ok(set)
+    })
 }
 
 /// One file alone.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the readers of all formats are listed together"
-)]
-pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
-    Ok(start.starts_with(b"PAR1").then(|| {
+pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn SetFiles>> {
+    start.starts_with(b"PAR1").then(|| {
         boxed(ParquetSet {
             train: vec![path.to_owned()],
             test: Vec::new(),
             note: None,
         })
-    }))
+    })
 }
 
 impl SetFiles for ParquetSet {

@@ -108,13 +108,9 @@ impl Named {
 }
 
 /// A table alone.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the readers of all formats are listed together"
-)]
-pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
+pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn SetFiles>> {
     let table = || boxed(Tables([vec![path.to_owned()], Vec::new(), Vec::new()]));
-    Ok((is_named_like_a_table(path) || is_numbers(start)).then(table))
+    (is_named_like_a_table(path) || is_numbers(start)).then(table)
 }
 
 /// Whether a file that begins like this has nothing but numbers in its rows.

@@ -126,15 +126,7 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
     app.apply(Action::Open(vec![file]));
     app.until(|app| !app.draw.one.strokes().is_empty());
     assert_eq!(app.draw.one.strokes().len(), 1);
-    assert!(
-        app.ctx
-            .notices
-            .last()
-            .unwrap()
-            .message
-            .what
-            .contains("only the first is shown")
-    );
+    assert!(app.last_notice().what.contains("only the first is shown"));
 }
 
 #[test]

@@ -127,17 +127,7 @@ fn the_model_s_input_is_copied_as_an_image() {
         harness.state_mut().app.shell.take_window_request(),
         Some(WindowRequest::CopyImage(Box::new(seen.clone())))
     );
-    assert!(
-        harness
-            .app()
-            .ctx
-            .notices
-            .last()
-            .unwrap()
-            .message
-            .what
-            .contains("copied")
-    );
+    assert!(harness.last_notice().what.contains("copied"));
     harness.input_mut().events.push(Event::Copy);
     harness.run();
     assert_eq!(

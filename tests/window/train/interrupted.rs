@@ -83,7 +83,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
         app.train.interrupted_checkpoint().map(|last| last.position),
         Some(after(1))
     );
-    let said = &app.ctx.notices.last().unwrap().message;
+    let said = app.last_notice();
     assert!(
         said.what.contains("SIGKILL") && said.remedy.contains("Resume"),
         "{said:?}"
@@ -117,18 +117,12 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
 #[test]
 fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     let (mut app, mut engine) = app();
-    app.apply(TrainAction::Start);
-    engine.serve();
-    engine.train(3);
+    app.train(&mut engine, 3);
     engine.send(killed());
     app.until(|app| !app.ctx.notices.is_empty());
     assert!(app.train.interrupted_checkpoint().is_none());
     assert!(
-        app.ctx
-            .notices
-            .last()
-            .unwrap()
-            .message
+        app.last_notice()
             .remedy
             .contains("before it was first saved")
     );
@@ -200,15 +194,7 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
         matches!(&told[..], [Command::ChooseInferenceDevice { .. }, Command::UseModel(again)] if *again == model),
         "{told:?}"
     );
-    assert!(
-        app.ctx
-            .notices
-            .last()
-            .unwrap()
-            .message
-            .remedy
-            .contains("nothing was lost")
-    );
+    assert!(app.last_notice().remedy.contains("nothing was lost"));
 }
 
 #[test]
@@ -230,9 +216,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
         ),
     ] {
         let (mut app, mut engine) = app();
-        app.apply(TrainAction::Start);
-        engine.serve();
-        engine.train(10);
+        app.train(&mut engine, 10);
         engine.checkpoint(1, 0);
         engine.fail(problem);
         app.poll();

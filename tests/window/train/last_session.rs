@@ -253,13 +253,7 @@ fn the_curves_of_any_run_can_be_opened() {
     app.apply(TrainAction::Start);
     app.apply(TrainAction::ShowCurves(saved.folder));
     assert!(
-        app.ctx
-            .notices
-            .last()
-            .unwrap()
-            .message
-            .what
-            .contains("in progress"),
+        app.last_notice().what.contains("in progress"),
         "{:?}",
         app.ctx.notices
     );

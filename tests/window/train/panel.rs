@@ -451,9 +451,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
 #[test]
 fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupted_one() {
     let (mut window, mut engine) = usual();
-    window.apply(TrainAction::Start);
-    engine.serve();
-    engine.train(10);
+    window.train(&mut engine, 10);
     engine.checkpoint(1, 0);
     // Settings of the next run that are chosen before there is an offer say nothing about it.
     window.apply(TrainAction::ApplyPreset(Preset::Balanced));
@@ -487,9 +485,7 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
 #[test]
 fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen() {
     let (mut window, mut engine) = usual();
-    window.apply(TrainAction::Start);
-    engine.serve();
-    engine.train(10);
+    window.train(&mut engine, 10);
     engine.checkpoint(1, 0);
     engine.fail(EngineError::Gone);
     window.run_steps(3);
