@@ -156,57 +156,32 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
 fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
     // candle's MNIST examples, PyTorch's quickstart, a PyTorch script's short names, and the places
     // of nn.Sequential.
-    let swaps = |pairs: &'static [(&str, &str)]| {
-        move |name: &str| {
+    let swapped = |kind: ModelKind, pairs: &[(&str, &str)]| {
+        tensors(kind, |name| {
             pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| {
                 name.replace(ours, theirs)
             })
-        }
+        })
     };
-    let cases = [
-        (
-            ModelKind::ConvNet,
-            tensors(ModelKind::ConvNet, swaps(&[("conv", "c")])),
-        ),
-        (
-            ModelKind::Linear,
-            tensors(ModelKind::Linear, swaps(&[("fc1", "linear")])),
-        ),
-        (
-            ModelKind::MlpSmall,
-            tensors(ModelKind::MlpSmall, swaps(&[("fc", "ln")])),
-        ),
-        (
-            ModelKind::MlpLarge,
-            tensors(
-                ModelKind::MlpLarge,
-                swaps(&[
-                    ("fc1", "linear_relu_stack.0"),
-                    ("fc2", "linear_relu_stack.2"),
-                    ("fc3", "linear_relu_stack.4"),
-                ]),
-            ),
-        ),
-        (
-            ModelKind::Speedrun,
-            tensors(ModelKind::Speedrun, swaps(&[("conv", "c"), ("fc", "f")])),
-        ),
-        (
-            ModelKind::Mlp,
-            tensors(
-                ModelKind::Mlp,
-                swaps(&[("fc1", "1"), ("fc2", "3"), ("fc3", "5")]),
-            ),
-        ),
+    let stack = [
+        ("fc1", "linear_relu_stack.0"),
+        ("fc2", "linear_relu_stack.2"),
+        ("fc3", "linear_relu_stack.4"),
+    ];
+    let cases: [(ModelKind, &[(&str, &str)]); 7] = [
+        (ModelKind::ConvNet, &[("conv", "c")]),
+        (ModelKind::Linear, &[("fc1", "linear")]),
+        (ModelKind::MlpSmall, &[("fc", "ln")]),
+        (ModelKind::MlpLarge, &stack),
+        (ModelKind::Speedrun, &[("conv", "c"), ("fc", "f")]),
+        (ModelKind::Mlp, &[("fc1", "1"), ("fc2", "3"), ("fc3", "5")]),
         (
             ModelKind::ConvNetBn,
-            tensors(
-                ModelKind::ConvNetBn,
-                swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]),
-            ),
+            &[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")],
         ),
     ];
-    for (kind, given) in cases {
+    for (kind, pairs) in cases {
+        let given = swapped(kind, pairs);
         let theirs: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
         let identified = identified(given);
         assert_eq!(
@@ -216,12 +191,12 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
         assert_eq!(identified.names, theirs);
     }
     // The blocks of a residual net are alike, but in order.
-    let in_order = tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]));
+    let in_order = swapped(ModelKind::ResNet14, &[("layer", "stage")]);
     assert_eq!(identified(in_order).network, ModelKind::ResNet14.into());
     // The order of the names is another one.
-    let reversed = swaps(&[("layer1", "c"), ("layer2", "b"), ("layer3", "a")]);
+    let reversed = [("layer1", "c"), ("layer2", "b"), ("layer3", "a")];
     assert_eq!(
-        mismatch(tensors(ModelKind::ResNet14, reversed)).closest,
+        mismatch(swapped(ModelKind::ResNet14, &reversed)).closest,
         ModelKind::ResNet14
     );
 }

@@ -102,85 +102,79 @@ fn each_mistake_in_a_definition_has_a_sentence() {
             .map(message)
             .collect::<Vec<_>>()
     };
-    let lr = "learning-rate=1e-4..1e-2";
-    for (problems, words) in [
-        (with(&[], &|_| {}), "No setting varies."),
+    type Change = fn(&mut Definition);
+    let check = |problems: Vec<String>, words: &str| {
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(words), "{words}: {problems:?}");
+    };
+    check(with(&[], &|_| {}), "No setting varies.");
+    for (setting, words) in [
+        ("learning-rate=1e-2..1e-4", "Write the lower number first."),
+        ("learning-rate=0..0.1:log", "Begin above 0"),
         (
-            with(&["learning-rate=1e-2..1e-4"], &|_| {}),
-            "Write the lower number first.",
-        ),
-        (
-            with(&["learning-rate=0..0.1:log"], &|_| {}),
-            "Begin above 0",
-        ),
-        (
-            with(&["learning-rate=1e-4..20"], &|_| {}),
+            "learning-rate=1e-4..20",
             "The learning rate is out of range (got 20).",
         ),
         (
-            with(&["epochs=0..3"], &|_| {}),
+            "epochs=0..3",
             "The number of epochs is out of range (got 0).",
         ),
+        ("model=mlp,vgg", "vgg is not a value of network."),
+        ("model=1..3", "names and have no range"),
         (
-            with(&["model=mlp,vgg"], &|_| {}),
-            "vgg is not a value of network.",
-        ),
-        (with(&["model=1..3"], &|_| {}), "names and have no range"),
-        (
-            with(&["batch-size=32,64,32"], &|_| {}),
+            "batch-size=32,64,32",
             "The value 32 of batch-size is listed twice.",
         ),
+    ] {
+        check(with(&[setting], &|_| {}), words);
+    }
+    let cases: [(Change, &str); 9] = [
         (
-            with(&[lr], &|definition| definition.sampler = SamplerKind::Grid),
+            |it| it.sampler = SamplerKind::Grid,
             "A grid needs single values of learning-rate",
         ),
+        (|it| it.trials = None, "Limit it with --trials or --time."),
         (
-            with(&[lr], &|definition| definition.trials = None),
-            "Limit it with --trials or --time.",
-        ),
-        (
-            with(&[lr], &|definition| definition.trials = Some(0)),
+            |it| it.trials = Some(0),
             "The number of trials is out of range (got 0).",
         ),
         (
-            with(&[lr], &|definition| definition.parallel = 0),
+            |it| it.parallel = 0,
             "The number of parallel trials is out of range (got 0).",
         ),
         (
-            with(&[lr], &|definition| definition.seconds = Some(f64::NAN)),
+            |it| it.seconds = Some(f64::NAN),
             "The time for the sweep in seconds is out of range",
         ),
         (
-            with(&[lr], &|definition| {
-                definition.pruner = Some(Asha {
+            |it| {
+                it.pruner = Some(Asha {
                     reduction: 1,
                     min_epochs: 1,
-                });
-            }),
+                })
+            },
             "The reduction factor is out of range",
         ),
         (
-            with(&[lr], &|definition| {
-                definition.pruner = Some(Asha {
+            |it| {
+                it.pruner = Some(Asha {
                     reduction: 3,
                     min_epochs: 0,
-                });
-            }),
+                })
+            },
             "The minimum number of epochs is out of range",
         ),
         (
-            with(&[lr], &|definition| {
-                definition.space.push(definition.space[0].clone());
-            }),
+            |it| it.space.push(it.space[0].clone()),
             "learning-rate is given twice.",
         ),
         (
-            with(&[lr], &|definition| definition.base.epochs = 0),
+            |it| it.base.epochs = 0,
             "The number of epochs is out of range",
         ),
-    ] {
-        assert_eq!(problems.len(), 1, "{problems:?}");
-        assert!(problems[0].contains(words), "{words}: {problems:?}");
+    ];
+    for (change, words) in cases {
+        check(with(&["learning-rate=1e-4..1e-2"], &change), words);
     }
     let large = with(
         &["seed=1..100", "epochs=1..100", "batch-size=1..100"],
