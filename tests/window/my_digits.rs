@@ -83,8 +83,7 @@ fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
     let before = places(&window);
     window.click("It is…");
     window.get_by_label("8");
-    window.event(Event::Text("7".to_owned()));
-    window.run_steps(3);
+    window.write("7");
     assert!(!window.has("8"), "the list of digits closes with the keep");
     window.get_by_label("Kept as 7");
     assert_eq!(places(&window), before, "nothing moves");

@@ -15,7 +15,7 @@ use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
 use inkling::window::results::view as results;
-use inkling::window::{Action, App, Inkling, RunView, TrainAction, plots, style};
+use inkling::window::{Action, App, Checked, Inkling, RunView, TrainAction, plots, style};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, explained, past_wizard};
 
@@ -128,14 +128,18 @@ pub fn read_as(harness: &mut Staged, reading: impl Fn(&Ink) -> Prediction) {
     harness.run();
 }
 
-/// Presses, moves along the points and lets go, all within one frame when `at_once`.
-pub fn stroke(harness: &mut Staged, points: &[Pos2], at_once: bool) {
-    let button = |pos, pressed| Event::PointerButton {
+pub fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Event {
+    Event::PointerButton {
         pos,
-        button: PointerButton::Primary,
+        button,
         pressed,
         modifiers: Modifiers::NONE,
-    };
+    }
+}
+
+/// Presses, moves along the points and lets go, all within one frame when `at_once`.
+pub fn stroke(harness: &mut Staged, points: &[Pos2], at_once: bool) {
+    let button = |pos, pressed| button(pos, PointerButton::Primary, pressed);
     let (first, last) = (points[0], points[points.len() - 1]);
     let mut events = vec![Event::PointerMoved(first), button(first, true)];
     events.extend(points[1..].iter().map(|&point| Event::PointerMoved(point)));
@@ -255,6 +259,15 @@ pub trait Driven {
         }
     }
 
+    /// Gives the self-tests the time they need.
+    #[track_caller]
+    fn until_checked(&mut self) {
+        self.until(|app| {
+            let mut checks = app.ctx.checks.values();
+            checks.all(|check| *check != Checked::Running)
+        });
+    }
+
     /// The run that is shown.
     #[track_caller]
     fn the_run(&self) -> &RunView {
@@ -348,6 +361,8 @@ pub trait Seen {
     fn activate(&mut self, label: &str);
     /// Gives it the focus.
     fn focus(&mut self, label: &str);
+    /// Types this where the focus is.
+    fn write(&mut self, text: &str);
     /// What stands in a field for text.
     fn field(&self, name: &str) -> String;
     /// Replaces what stands in a field.
@@ -412,6 +427,11 @@ where
     #[track_caller]
     fn focus(&mut self, label: &str) {
         self.get_by_label(label).focus();
+        self.settle();
+    }
+
+    fn write(&mut self, text: &str) {
+        self.event(Event::Text(text.to_owned()));
         self.settle();
     }
 

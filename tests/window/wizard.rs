@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::data::Found;
 use inkling::protocol::{Job, JobResult};
 use inkling::run_config::{DataSource, DataSpec, NamedSet, Precision, Preset, RunConfig};
-use inkling::window::{Action, Checked, Phase, WizardStep};
+use inkling::window::{Action, Phase, WizardStep};
 
 use crate::fake_engine::{Answers, app};
 use crate::jobs::{done, submitted};
@@ -109,12 +109,7 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     window.until(|app| app.ctx.hardware.is_some());
     engine.heard.clear();
     window.click("Hardware");
-    window.until(|app| {
-        app.ctx
-            .checks
-            .values()
-            .all(|check| *check != Checked::Running)
-    });
+    window.until_checked();
     engine.serve();
     assert!(
         !engine
@@ -205,12 +200,7 @@ fn why_the_presets_have_no_times_is_said() {
     let (mut window, mut engine) = first_launch(Answers::default());
     window.until(|app| app.ctx.hardware.is_some());
     window.click("Hardware");
-    window.until(|app| {
-        app.ctx
-            .checks
-            .values()
-            .all(|check| *check != Checked::Running)
-    });
+    window.until_checked();
     engine.serve();
     window.click("Preset");
     let id = engine

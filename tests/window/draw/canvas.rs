@@ -11,7 +11,7 @@ use inkling::window::{Action, CANVAS, DrawAction, Screen, Tool, TrainAction};
 
 use crate::fake_engine::{digits, prediction};
 use crate::window::stage::{
-    Driven, Panel, Seen, Staged, Window, ask, read_as, serve, sized, stage, stroke,
+    Driven, Panel, Seen, Staged, Window, ask, button, read_as, serve, sized, stage, stroke,
 };
 
 const CANVAS_NAME: &str = "Drawing canvas";
@@ -92,15 +92,6 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         true,
     );
     assert_eq!(harness.app().draw.one.strokes().len(), 1);
-}
-
-fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
-    Input::PointerButton {
-        pos,
-        button,
-        pressed,
-        modifiers: Modifiers::NONE,
-    }
 }
 
 #[test]

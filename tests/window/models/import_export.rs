@@ -69,13 +69,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
 /// Chooses the file to export to, in a dialog that is answered on another thread.
 fn save_as(harness: &mut Staged) {
     harness.get_by_label("Save as…").click();
-    for _ in 0..200 {
-        harness.step();
-        if harness.app().ctx.jobs.doing(Activity::Export).is_some() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    harness.until(|app| app.ctx.jobs.doing(Activity::Export).is_some());
 }
 
 /// Answers the export that was submitted last with files in its way; returns what it was allowed to
@@ -133,20 +127,9 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     harness.state_mut().app.models.runs = Some(Vec::new());
     harness.run();
     harness.get_by_label("Import…").click();
-    for _ in 0..200 {
-        harness.step();
-        if harness.app().ctx.jobs.doing(Activity::Import).is_some() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    harness.until(|app| app.ctx.jobs.doing(Activity::Import).is_some());
     serve(&mut harness);
-    let said = harness.app().ctx.notices.iter().any(|notice| {
-        notice
-            .message
-            .what
-            .ends_with("Test accuracy on Built-in digits, 100 images: 99.00%.")
-    });
+    let said = harness.said("Test accuracy on Built-in digits, 100 images: 99.00%.");
     assert!(said, "{:?}", harness.app().ctx.notices);
     assert!(harness.app().ctx.jobs.doing(Activity::Import).is_none());
 }

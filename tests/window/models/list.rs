@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Event, Key, Modifiers, PointerButton};
+use eframe::egui::{Event, Key, PointerButton};
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::records::{Annotation, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
@@ -11,7 +11,7 @@ use inkling::runs::{RunEntry, RunError, Store};
 use inkling::window::{Action, DrawAction, ModelsAction, Screen, TrainAction};
 
 use crate::fake_engine::{record, run_entry, tested_on};
-use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
+use crate::window::stage::{Driven, Panel, Seen, Staged, ask, button, stage};
 
 fn finished(folder: &str, stopped: bool) -> RunEntry {
     run_entry(folder, &RunConfig::default(), vec![record(1)], stopped)
@@ -126,16 +126,11 @@ fn a_click_beside_a_dialog_keeps_what_was_typed() {
         .get_by_role_and_label(Role::TextInput, "Name")
         .type_text("Best one");
     harness.run();
-    let button = |pressed| Event::PointerButton {
-        pos: [8.0, 890.0].into(),
-        button: PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
+    let beside = [8.0, 890.0].into();
     for event in [
-        Event::PointerMoved([8.0, 890.0].into()),
-        button(true),
-        button(false),
+        Event::PointerMoved(beside),
+        button(beside, PointerButton::Primary, true),
+        button(beside, PointerButton::Primary, false),
     ] {
         harness.input_mut().events.push(event);
         harness.step();
@@ -290,12 +285,7 @@ fn a_card_is_used_by_double_click_and_has_a_menu() {
         .center();
     let mut events = vec![Event::PointerMoved(card)];
     for pressed in [true, false, true, false] {
-        events.push(Event::PointerButton {
-            pos: card,
-            button: PointerButton::Primary,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
+        events.push(button(card, PointerButton::Primary, pressed));
     }
     harness.input_mut().events.extend(events);
     harness.step();
@@ -424,11 +414,7 @@ fn f2_on_a_card_with_the_focus_renames_that_one() {
     harness.get_by_label_contains(&card).focus();
     harness.run();
     harness.key(Key::F2);
-    harness
-        .input_mut()
-        .events
-        .push(Event::Text("Third".to_owned()));
-    harness.run();
+    harness.write("Third");
     harness.click("Save");
     assert_eq!(annotated(&harness).unwrap().0, folder(&harness, 2));
 }
@@ -438,11 +424,7 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
     let mut harness = stored([1280.0, 800.0]);
     choose(&mut harness, "Add a note…");
     // The field has the focus, and Enter saves.
-    harness
-        .input_mut()
-        .events
-        .push(Event::Text("with rotation".to_owned()));
-    harness.run();
+    harness.write("with rotation");
     harness.key(Key::Enter);
     assert_eq!(annotated(&harness).unwrap().1.note, "with rotation");
     harness.get_by_label("with rotation");
@@ -456,11 +438,7 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
 fn tags_are_written_found_and_group_the_list() {
     let mut harness = stored([1280.0, 800.0]);
     choose(&mut harness, "Add tags…");
-    harness
-        .input_mut()
-        .events
-        .push(Event::Text("rotated, Baseline,, rotated".to_owned()));
-    harness.run();
+    harness.write("rotated, Baseline,, rotated");
     harness.key(Key::Enter);
     assert_eq!(annotated(&harness).unwrap().1.tags, ["rotated", "Baseline"]);
     harness.click("Order of models");
@@ -517,19 +495,8 @@ fn a_run_of_one_epoch_shows_its_steps() {
         .collect();
     std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
     harness.apply(ModelsAction::RefreshRuns);
-    for _ in 0..1000 {
-        harness.step();
-        if harness
-            .app()
-            .models
-            .thumbnail(&folder(&harness, 0))
-            .is_some()
-        {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    harness.run();
+    let first = folder(&harness, 0);
+    harness.until(|app| app.models.thumbnail(&first).is_some());
     harness.get_by_role_and_label(Role::Figure, "Accuracy by step");
     let settings = harness.rect("Settings");
     assert!(

@@ -7,7 +7,7 @@ use eframe::egui::{
 
 use super::panel::training;
 use crate::fake_engine::Answers;
-use crate::window::stage::{Driven, Seen, Staged};
+use crate::window::stage::{Driven, Seen, Staged, button};
 
 /// The steps in view, as the loss plot tells them; `None` for the whole run.
 fn in_view(harness: &Staged) -> Option<(u64, u64)> {
@@ -127,12 +127,7 @@ fn dragging_pans_and_a_double_click_fits() {
         Some(0),
         "no further than the start"
     );
-    let press = |pressed| Event::PointerButton {
-        pos: middle,
-        button: PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
+    let press = |pressed| button(middle, PointerButton::Primary, pressed);
     harness.input_mut().events.extend([
         Event::PointerMoved(middle),
         press(true),
