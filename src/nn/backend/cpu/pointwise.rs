@@ -1,6 +1,6 @@
-//! Ops that go over numbers one by one: activations, the sum of two branches, dropout, flattening,
-//! and the loss, with the count of correct predictions that the same pass yields. Their elementary
-//! functions have no branches or calls, so that loops over them are vectorized.
+//! Ops that go over numbers one by one: activations, the sum of two branches, dropout, flattening.
+//! Their elementary functions have no branches or calls, so that loops over them are vectorized.
+//! And the loss, with the count of correct predictions that the same pass yields.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
