@@ -39,7 +39,9 @@ fn update_minimized(window: &mut Window, events: Vec<ViewportEvent>) -> Vec<View
 #[test]
 fn what_the_engine_reports_is_taken_in() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.train(&mut engine, 12);
+    window.apply(TrainAction::Start);
+    engine.serve();
+    engine.train(12);
     let asked = update_minimized(&mut window, Vec::new());
     let app = window.app();
     let run = app.the_run();
@@ -51,7 +53,9 @@ fn what_the_engine_reports_is_taken_in() {
 #[test]
 fn before_it_closes_during_training_it_comes_to_the_front_and_asks() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.train(&mut engine, 12);
+    window.apply(TrainAction::Start);
+    engine.serve();
+    engine.train(12);
     let asked = update_minimized(&mut window, vec![ViewportEvent::Close]);
     for command in [
         ViewportCommand::CancelClose,
