@@ -407,7 +407,9 @@ fn a_trained_model_is_measured() {
             "loss",
             "calibration_error",
             "split",
-            "digits"
+            "digits",
+            "suspected",
+            "suspects"
         ]
     );
     let figures = &objects(&scripted)[0];

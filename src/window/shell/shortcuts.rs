@@ -176,7 +176,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         known(&OPEN, "Open an image or a drawing"),
         (with_command(Key::V), "Open the image on the clipboard"),
         named("W", "Show why it is read as this digit"),
-        known(&STEPS, "Show how Inkling sees it, step by step"),
+        known(&STEPS, "Show how Inkling sees it"),
         (with_command(Key::C), "Copy the image that the model sees"),
         known(&CANVAS_CHOICE, "Switch between one digit and several"),
         named("Arrow keys, Space", by_keys),
@@ -188,8 +188,8 @@ fn all(ctx: &Context) -> Vec<Topic> {
         ("Everywhere", everywhere),
         ("Training", training),
         ("Plots", vec![named("Arrow keys", crosshair)]),
-        ("Drawing", drawing),
         ("Inside", vec![named("Escape", "Back to what is around it")]),
+        ("Drawing", drawing),
         ("Results", vec![named("Y, N", label)]),
         ("Models", vec![known(&RENAME, rename)]),
     ]
@@ -228,7 +228,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
                 if ui.available_width() < TWO_COLUMNS {
                     return topics(ui, &all);
                 }
-                let (first, rest) = all.split_at(3);
+                let (first, rest) = all.split_at(4);
                 ui.columns(2, |columns| {
                     topics(&mut columns[0], first);
                     topics(&mut columns[1], rest);
