@@ -20,6 +20,15 @@ pub struct Details {
     pub counterfactual: bool,
 }
 
+impl Details {
+    /// The class that is explained of a drawing for which this is predicted. One that the model does
+    /// not have stands for the one that is predicted.
+    pub fn explained(&self, prediction: &Prediction) -> u8 {
+        let has = |class: &u8| usize::from(*class) < prediction.probabilities.len();
+        self.class.filter(has).unwrap_or(prediction.digit)
+    }
+}
+
 /// What was recognized in a drawing, with the details that were wanted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recognition {

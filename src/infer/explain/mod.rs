@@ -37,7 +37,7 @@ impl Classifier {
         details: &Details,
     ) -> Result<Recognition, Problem> {
         let start = Instant::now();
-        let class = details.class.unwrap_or(prediction.digit);
+        let class = details.explained(&prediction);
         let attribution = if details.attribution {
             Some(self.attribution(&prediction.image, class)?)
         } else {

@@ -16,9 +16,11 @@ const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
 /// Recognizing a drawing anew is followed by at least this many times its own duration, within that
 /// range.
 const RECLASSIFY_REST: f32 = 100.0;
+/// Beyond that range, by at least this many times its duration: what explains a drawing takes longer.
+const LEAST_REST: f32 = 10.0;
 
 /// A reading that takes longer than this, in seconds, is seen to lag behind the pen.
-const SLOW: f32 = 0.03;
+const SLOW: f32 = 0.01;
 
 /// What was read on a canvas. Each change of what is on it has a number, greater than those before;
 /// a request carries that of the change it follows.
@@ -277,8 +279,10 @@ impl Draw {
 
     /// Recognizes the drawing anew with the weights as they are now, so that one sees them learn.
     pub(in crate::window) fn reclassify(&mut self, ctx: &mut Ctx, run: JobId, elapsed: f32) {
-        let interval = (self.reading(ctx).duration() * RECLASSIFY_REST)
-            .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
+        let duration = self.reading(ctx).duration();
+        let interval = (duration * RECLASSIFY_REST)
+            .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end())
+            .max(duration * LEAST_REST);
         if ctx.is_in_use(&ModelRef::Training(run))
             && !self.is_canvas_empty(ctx)
             && !self.is_behind(ctx)

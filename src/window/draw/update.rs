@@ -159,9 +159,16 @@ impl Draw {
             }
             (DrawAction::ChooseCanvas { several }, _) => self.choose_canvas(ctx, several),
             (DrawAction::ChooseDigit(index), _) => self.choose_digit(ctx, index),
-            (DrawAction::ShowSteps(shown), _) => ctx.settings.steps_shown = shown,
+            (DrawAction::ShowSteps(shown), _) => {
+                ctx.settings.steps_shown = shown;
+                if shown {
+                    self.why = Why::default();
+                }
+                self.recognize_again(ctx);
+            }
             (DrawAction::ShowWhy(shown), _) => {
                 self.why = Why { shown, class: None };
+                ctx.settings.steps_shown &= !shown;
                 self.recognize_again(ctx);
             }
             (DrawAction::ShowMapsInTrain(shown), _) => {

@@ -30,7 +30,8 @@ impl Draw {
     /// What explains what was recognized in the drawing, as far as it was asked for.
     pub fn explanation(&self) -> Option<(u64, &Recognition)> {
         let (version, recognition) = self.recognition()?;
-        let class = self.why.class.unwrap_or(recognition.prediction.digit);
+        let details = self.why.details(self.one.pen_down());
+        let class = details.explained(&recognition.prediction);
         let attribution = recognition.attribution.as_ref()?;
         (self.why.shown && attribution.class == class).then_some((version, recognition))
     }

@@ -105,3 +105,18 @@ fn a_change_is_looked_for_only_while_the_pen_is_up() {
     let lifted = asked(DrawAction::PenUp);
     assert!(lifted[0].counterfactual);
 }
+
+#[test]
+fn the_steps_and_the_explanation_take_turns() {
+    let (mut window, _engine) = drawn([1280.0, 800.0]);
+    window.click("Why?");
+    window.click("How Inkling sees it");
+    let app = window.app();
+    assert!(app.ctx.settings.steps_shown && !app.draw.why.shown);
+    window.key(Key::W);
+    let app = window.app();
+    assert!(!app.ctx.settings.steps_shown && app.draw.why.shown);
+    window.act(DrawAction::ChooseCanvas { several: true });
+    window.key(Key::W);
+    assert!(window.app().draw.why.shown, "it is about one digit");
+}
