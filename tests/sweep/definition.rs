@@ -91,6 +91,8 @@ fn each_mistake_in_a_setting_has_a_sentence() {
     }
 }
 
+type Change = fn(&mut Definition);
+
 #[test]
 fn each_mistake_in_a_definition_has_a_sentence() {
     let with = |settings: &[&str], change: &dyn Fn(&mut Definition)| {
@@ -102,7 +104,6 @@ fn each_mistake_in_a_definition_has_a_sentence() {
             .map(message)
             .collect::<Vec<_>>()
     };
-    type Change = fn(&mut Definition);
     let check = |problems: Vec<String>, words: &str| {
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains(words), "{words}: {problems:?}");
@@ -151,7 +152,7 @@ fn each_mistake_in_a_definition_has_a_sentence() {
                 it.pruner = Some(Asha {
                     reduction: 1,
                     min_epochs: 1,
-                })
+                });
             },
             "The reduction factor is out of range",
         ),
@@ -160,7 +161,7 @@ fn each_mistake_in_a_definition_has_a_sentence() {
                 it.pruner = Some(Asha {
                     reduction: 3,
                     min_epochs: 0,
-                })
+                });
             },
             "The minimum number of epochs is out of range",
         ),

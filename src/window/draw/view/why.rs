@@ -63,12 +63,11 @@ impl WhyView {
         self.peaks = [1.0, -1.0].map(|sign| peaks(&strengths, pixels, sign));
         let colors = strengths.into_iter().map(|it| color(it, palette)).collect();
         let image = ColorImage::new([SIDE; 2], colors);
-        match &mut self.texture {
-            Some(texture) => texture.set(image, TextureOptions::LINEAR),
-            None => {
-                let texture = ui.ctx().load_texture("why", image, TextureOptions::LINEAR);
-                self.texture = Some(texture);
-            }
+        if let Some(texture) = &mut self.texture {
+            texture.set(image, TextureOptions::LINEAR);
+        } else {
+            let texture = ui.ctx().load_texture("why", image, TextureOptions::LINEAR);
+            self.texture = Some(texture);
         }
     }
 
@@ -101,7 +100,7 @@ impl WhyView {
             }
             painter.add(Shape::mesh(mesh));
         }
-        self.ghost(ui, app, painter, (origin, scale));
+        ghost(ui, app, painter, (origin, scale));
         let palette = style::palette(ui);
         for (pixels, sign, end) in [
             (&self.peaks[0], "+", palette.train),
@@ -118,28 +117,28 @@ impl WhyView {
         }
         true
     }
+}
 
-    /// The strokes to add and the parts to erase.
-    fn ghost(&self, ui: &Ui, app: &App, painter: &Painter, (origin, scale): (Pos2, f32)) {
-        let change = app.draw.counterfactual().and_then(|it| it.change.as_ref());
-        let Some(change) = change else { return };
-        let palette = style::palette(ui);
-        let width = app.draw.one.pen * scale;
-        let pixel = ui.pixels_per_point().recip();
-        let place = |[x, y]: &[f32; 2]| origin + vec2(*x, *y) * scale;
-        for added in &change.added {
-            let points: Vec<Pos2> = added.iter().map(place).collect();
-            let nodes = points.iter().map(|at| Node::new(*at, width / 2.0));
-            painter.add(ribbon(nodes, palette.accent.gamma_multiply(0.28), pixel));
-            let stroke = Stroke::new(2.0, palette.accent);
-            painter.extend(Shape::dashed_line(&points, stroke, 7.0, 5.0));
-        }
-        for erased in &change.erased {
-            let points: Vec<Pos2> = erased.iter().map(place).collect();
-            let nodes = points.iter().map(|at| Node::new(*at, width / 2.0));
-            painter.add(ribbon(nodes, palette.paper.gamma_multiply(0.72), pixel));
-            crosses(painter, &points, width.max(10.0), palette);
-        }
+/// The strokes to add and the parts to erase.
+fn ghost(ui: &Ui, app: &App, painter: &Painter, (origin, scale): (Pos2, f32)) {
+    let change = app.draw.counterfactual().and_then(|it| it.change.as_ref());
+    let Some(change) = change else { return };
+    let palette = style::palette(ui);
+    let width = app.draw.one.pen * scale;
+    let pixel = ui.pixels_per_point().recip();
+    let place = |[x, y]: &[f32; 2]| origin + vec2(*x, *y) * scale;
+    for added in &change.added {
+        let points: Vec<Pos2> = added.iter().map(place).collect();
+        let nodes = points.iter().map(|at| Node::new(*at, width / 2.0));
+        painter.add(ribbon(nodes, palette.accent.gamma_multiply(0.28), pixel));
+        let stroke = Stroke::new(2.0, palette.accent);
+        painter.extend(Shape::dashed_line(&points, stroke, 7.0, 5.0));
+    }
+    for erased in &change.erased {
+        let points: Vec<Pos2> = erased.iter().map(place).collect();
+        let nodes = points.iter().map(|at| Node::new(*at, width / 2.0));
+        painter.add(ribbon(nodes, palette.paper.gamma_multiply(0.72), pixel));
+        crosses(painter, &points, width.max(10.0), palette);
     }
 }
 
@@ -157,7 +156,7 @@ fn crosses(painter: &Painter, points: &[Pos2], size: f32, palette: Palette) {
             for end in [vec2(arm, arm), vec2(arm, -arm)] {
                 painter.add(Shape::LineSegment {
                     points: [at - end, at + end],
-                    stroke: stroke.into(),
+                    stroke,
                 });
             }
             along += size * 1.1;

@@ -46,7 +46,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         );
         ui.add_space(style::GAP / 2.0);
         style::room(ui, ROOM, |ui| {
-            _ = ui.vertical(|ui| state(ui, &dialog.state))
+            ui.vertical(|ui| state(ui, &dialog.state));
         });
         ui.horizontal(|ui| {
             let (name, action) = match dialog.state {

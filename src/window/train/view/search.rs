@@ -94,7 +94,7 @@ fn about(view: &Search) -> String {
 /// How far it is, or what came of it, in room of this height.
 fn said(ui: &mut Ui, app: &App, view: &Search, height: f32) {
     style::room(ui, height, |ui| {
-        _ = ui.vertical(|ui| outcome(ui, app, view))
+        ui.vertical(|ui| outcome(ui, app, view));
     });
 }
 
