@@ -203,12 +203,12 @@ def signals(inkling, one):
 
     # A terminal that is closed, and a system that shuts down.
     for number in (signal.SIGHUP, signal.SIGTERM):
-        process = inkling.start("train", "--preset", "quick", "--epochs", "30", "--hosts", one)
-        wait_for_output(process, "Epoch 3 of 30")
+        process = inkling.start("train", *TRAIN, "--hosts", one)
+        wait_for_output(process, "Epoch 3 of 6")
         status, text = signal_group(process, number)
         assert status == 128 + number and "can be resumed" in text, f"exit status {status}\n{text}"
         text = inkling.run("train", "--resume", "--hosts", one)
-        assert "Resuming after" in text and "Epoch 3 of 30" not in text, text
+        assert "Resuming after" in text and "Epoch 3 of 6" not in text, text
         say(f"a run on another machine that is interrupted by {signal.Signals(number).name} is resumed where it was")
 
 
