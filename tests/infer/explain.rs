@@ -230,3 +230,15 @@ fn a_seven_without_its_bar_is_a_one_and_a_one_with_it_a_seven() {
     let added = to_seven.added.iter().flatten();
     assert!(added.map(|[_, y]| *y).fold(f32::MAX, f32::min) < 120.0);
 }
+
+#[test]
+fn a_scribble_is_explained_too() {
+    let mut random = Random::new(2);
+    let points: Vec<[f32; 2]> = (0..20_000)
+        .map(|_| [random.range(0.0, 280.0), random.range(0.0, 280.0)])
+        .collect();
+    let found = explained(&[&points], Some(3));
+    assert!(found.attribution.is_some() && found.counterfactual.is_some());
+    let dot = explained(&[&[[50.0, 50.0]]], Some(3));
+    assert!(dot.attribution.is_some());
+}

@@ -23,6 +23,8 @@ const PARTS: usize = 10;
 /// How far apart points of the ink are from which added strokes begin, relative to the extent of
 /// the drawing.
 const ANCHORS: f32 = 0.1;
+/// The most of these points: a scribble has many more.
+const MOST_ANCHORS: usize = 100;
 /// Points along a side of the grid at which added strokes begin and end as well.
 const GRID: usize = 7;
 /// The least width and height of the grid, relative to the extent of the drawing.
@@ -131,6 +133,8 @@ pub fn proposals(strokes: &[Stroke]) -> Vec<Edit> {
         let parts = (whole / (ANCHORS * extent)).ceil().max(1.0) as usize;
         points.extend((0..=parts).map(|part| at(stroke, whole * part as f32 / parts as f32)));
     }
+    let step = points.len().div_ceil(MOST_ANCHORS).max(1);
+    points = points.into_iter().step_by(step).collect();
     let sizes = [0, 1].map(|axis| bounds.size(axis).max(GRID_SIZE * extent));
     points.extend((0..GRID * GRID).map(|index| {
         let cell = [index % GRID, index / GRID];
