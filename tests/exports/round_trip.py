@@ -240,7 +240,7 @@ def check(name, activation):
     worst_seen.setdefault("coremltools", {})[name] = None
     with safetensors.safe_open(folder / "model.safetensors", "pt") as file:
         assert file.metadata()["format"] == "pt" and "preprocessing" in file.metadata() and "config" in file.metadata()
-    # The same program for every network, next to a model.py of its own.
+    # The same program for every network, next to its own model.py.
     programs.add((folder / "predict.py").read_text())
     assert len(programs) == 1, f"predict.py of {name} is another program"
     if name in TRIED:

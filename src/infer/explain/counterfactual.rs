@@ -2,13 +2,13 @@
 //! explanation (Wachter, Mittelstadt & Russell 2017, "Counterfactual Explanations without Opening
 //! the Black Box").
 //!
-//! A change is a stroke to add or a part of a stroke to erase. Many are tried at once, in the image
+//! A change is a stroke to add or a part of a stroke to erase. Many are tried in one batch, in the image
 //! of the drawing as it is; the best of them on the drawing itself, which is then scaled and
 //! centered anew; and what remains is made smaller as long as the class stays.
 
 use rayon::prelude::*;
 
-use super::Verdict;
+use super::ClassOutput;
 use super::edit::{Edit, proposals};
 use crate::infer::classifier::Classifier;
 use crate::ink::{Image, Ink, PlacedInk, Steps, Stroke, rasterize_steps};
@@ -40,12 +40,12 @@ pub struct Search<'a> {
 /// An edit that was tried.
 struct Trial {
     edit: Edit,
-    verdict: Verdict,
+    output: ClassOutput,
 }
 
 impl Trial {
     fn flips(&self) -> bool {
-        self.verdict.is_class && self.verdict.probability >= SURE
+        self.output.is_class && self.output.probability >= SURE
     }
 
     /// Whether this is better: of two that flip the verdict the smaller, else the one that comes
@@ -53,7 +53,7 @@ impl Trial {
     fn is_better_than(&self, other: &Self) -> bool {
         match (self.flips(), other.flips()) {
             (true, true) => self.edit.length() < other.edit.length(),
-            (false, false) => self.verdict.log_odds > other.verdict.log_odds,
+            (false, false) => self.output.log_odds > other.output.log_odds,
             (flips, _) => flips,
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
             if found.flips() {
                 return Ok(Some(Change {
                     strokes: ink.strokes,
-                    probability: found.verdict.probability,
+                    probability: found.output.probability,
                     ..change
                 }));
             }
@@ -167,10 +167,10 @@ impl<'a> Search<'a> {
             .par_iter()
             .flat_map_iter(|edit| *image(edit).pixels())
             .collect();
-        let verdicts = self.classifier.verdicts(&images, self.class)?;
-        let trials = edits.into_iter().zip(verdicts);
+        let outputs = self.classifier.class_outputs(&images, self.class)?;
+        let trials = edits.into_iter().zip(outputs);
         Ok(trials
-            .map(|(edit, verdict)| Trial { edit, verdict })
+            .map(|(edit, output)| Trial { edit, output })
             .collect())
     }
 }

@@ -17,8 +17,8 @@ use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::records::{Attribution, Counterfactual, Details, Prediction, Recognition};
 
-/// What a model gives for images, as far as one class is concerned.
-struct Verdict {
+/// The output of a model for an image, as far as one class is concerned.
+struct ClassOutput {
     /// ln(p / (1 - p)) of the class.
     log_odds: f32,
     /// Its probability, from 0 to 1.
@@ -72,8 +72,8 @@ impl Classifier {
     pub fn attribution(&self, image: &Image, class: u8) -> Result<Attribution, Problem> {
         let orders = attribution::orders(self.flops());
         let (values, [blank, log_odds]) = shapley_values(image, orders, |images| {
-            let verdicts = self.verdicts(images, class)?;
-            Ok(verdicts.iter().map(|verdict| verdict.log_odds).collect())
+            let outputs = self.class_outputs(images, class)?;
+            Ok(outputs.iter().map(|output| output.log_odds).collect())
         })?;
         Ok(Attribution {
             class,
@@ -84,7 +84,7 @@ impl Classifier {
     }
 
     /// What it makes of each of these images, 784 bytes each, as far as this class is concerned.
-    fn verdicts(&self, images: &[u8], class: u8) -> Result<Vec<Verdict>, Problem> {
+    fn class_outputs(&self, images: &[u8], class: u8) -> Result<Vec<ClassOutput>, Problem> {
         let outputs: Outputs = self.all_outputs(images, &mut Unwatched)?;
         outputs.check_finite()?;
         let rows = outputs.scores(self.temperature());
@@ -104,7 +104,7 @@ impl Classifier {
                 let probability = probability.unwrap_or_default();
                 // Neither 0 nor 1, whose odds are infinite.
                 let [p, q] = [probability, others].map(|share| share.max(f32::MIN_POSITIVE));
-                Verdict {
+                ClassOutput {
                     log_odds: p.ln() - q.ln(),
                     probability,
                     is_class: digit == usize::from(class) && self.is_digit(pixels, digit_score),

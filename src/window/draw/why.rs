@@ -137,14 +137,11 @@ fn region(pixel: usize, pixels: &[u8]) -> &'static str {
 
 /// Which ink speaks for the class, and which against it: "The ink at the top speaks for 7, the ink
 /// on the left against it."
-pub fn evidence_sentence(attribution: &Attribution, pixels: &[u8], classes: &Classes) -> String {
-    let strengths = strengths(attribution, pixels);
-    let strongest = |sign| {
-        let peaks = peaks(&strengths, pixels, sign);
-        peaks.first().map(|pixel| region(*pixel, pixels))
-    };
-    let name = classes.name(attribution.class);
-    match (strongest(1.0), strongest(-1.0)) {
+pub fn evidence_sentence(peaks: &[Vec<usize>; 2], pixels: &[u8], name: &str) -> String {
+    let [for_it, against] = peaks
+        .each_ref()
+        .map(|peaks| peaks.first().map(|pixel| region(*pixel, pixels)));
+    match (for_it, against) {
         (Some(for_it), Some(against)) if for_it != against => {
             format!("The ink {for_it} speaks most for {name}, the ink {against} against it.")
         }

@@ -215,7 +215,7 @@ fn prediction_column(
     ui.add_space(style::GAP / 2.0);
     if explains {
         ui.horizontal(|ui| toggles(ui, app, &mut view.steps, actions));
-        return style::scroll(ui, "why", |ui| why::panel(ui, app, actions));
+        return style::scroll(ui, "why", |ui| why::panel(ui, app, &view.why, actions));
     }
     if height < LOW {
         ui.horizontal_top(|ui| {

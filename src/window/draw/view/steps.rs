@@ -107,7 +107,8 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
         .pushes(actions, || DrawAction::ShowSteps(!shown));
 }
 
-/// Copies or saves the image that the model sees; if steps are left out of it, says so instead.
+/// The buttons that copy and save the image that the model sees, or, if steps are left out of it, a
+/// warning in their place.
 pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let left_out = app.draw.steps().left_out().count();
     ui.horizontal(|ui| {

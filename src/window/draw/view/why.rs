@@ -176,7 +176,7 @@ pub fn toggle(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// What the colors and the ghost mean, in words.
-pub fn panel(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+pub fn panel(ui: &mut Ui, app: &App, view: &WhyView, actions: &mut Vec<Action>) {
     let classes = app.ctx.classes();
     let Some((_, recognition)) = app.draw.explanation() else {
         let prompt = format!(
@@ -193,7 +193,8 @@ pub fn panel(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     };
     legend(ui, attribution, classes.name(attribution.class))
         .on_hover_text(figures_sentence(attribution, &classes));
-    style::wrapped(ui, evidence_sentence(attribution, pixels, &classes));
+    let name = classes.name(attribution.class);
+    style::wrapped(ui, evidence_sentence(&view.peaks, pixels, name));
     let predicted = recognition.prediction.digit;
     match (app.draw.why.class, app.draw.counterfactual()) {
         (None, _) => {

@@ -229,7 +229,7 @@ impl Atlas {
     }
 }
 
-/// The maps of all layers of a network in one texture, each layer with a scale of its own.
+/// The maps of all layers of a network in one texture, each layer with its own scale.
 #[derive(Debug, Default)]
 pub struct LayerMaps {
     atlas: Atlas,
