@@ -41,8 +41,9 @@ use inkling::records::{
     JobId, LabelRejection, LearningSnapshot, Look, MeasuredReading, ModelComparison, ModelInfo,
     ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached, Reading,
     ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES,
-    SEARCH_STEPS, Sample, SplitEvaluation, StepPoint, Suggestion, Telemetry, TensorFormat,
-    TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+    SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint, Suggestion, Telemetry,
+    TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update, WeightImages,
+    WriterScore,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
@@ -740,7 +741,11 @@ impl FakeEngine {
                 answer: Ok(self.read(what)),
             }),
             Command::Ping => self.send(Event::Pong),
-            Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
+            Command::Save { .. }
+            | Command::TakeStep { .. }
+            | Command::ScaleLearningRate { .. }
+            | Command::Shutdown
+            | Command::Interrupt => {}
             Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => {
                 panic!("this engine is on this machine")
             }
@@ -1439,6 +1444,30 @@ pub fn model_comparison(spec: &ComparisonSpec) -> ModelComparison {
     }
 }
 
+/// A step of the starter model's network, with what it did to the second filter of its first layer.
+pub fn single_step() -> SingleStep {
+    let update = |before: &[f32]| Update {
+        before: before.to_vec(),
+        gradient: before.iter().map(|x| x / 100.0).collect(),
+        after: before.iter().map(|x| x - x / 1000.0).collect(),
+    };
+    let weights: Vec<f32> = (0..9).map(|index| index as f32 / 10.0 - 0.4).collect();
+    SingleStep {
+        step: 41,
+        learning_rate: 0.001,
+        images: 128,
+        losses: [0.5, 0.25],
+        unit: Some(UnitUpdate {
+            name: UnitName {
+                layer: "conv1".to_owned(),
+                unit: 1,
+            },
+            weights: update(&weights),
+            bias: Some(update(&[0.1])),
+        }),
+    }
+}
+
 pub fn plan(config: &RunConfig) -> RunPlan {
     RunPlan {
         train_images: 9_000,
@@ -1468,6 +1497,7 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         kept_epoch: epochs.last().map(|record| record.epoch),
         train_seconds: epochs.iter().map(|record| f64::from(record.seconds)).sum(),
         images_per_second: 4000.0,
+        rate_changes: Vec::new(),
         test: (!stopped).then(|| tested_on(&config.data)),
         machine: "A processor, 2 cores".to_owned(),
         initialization: None,

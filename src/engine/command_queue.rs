@@ -161,6 +161,8 @@ impl<'c> CommandQueue<'c> {
             Command::Cancel(_)
             | Command::Pause(_)
             | Command::Resume(_)
+            | Command::TakeStep { .. }
+            | Command::ScaleLearningRate { .. }
             | Command::Save { .. }
             | Command::Shutdown
             | Command::Interrupt => {

@@ -465,6 +465,7 @@ fn summary(card: &ModelCard, net: &Net, path: &Path) -> RunSummary {
         epochs: Vec::new(),
         train_seconds: 0.0,
         images_per_second: 0.0,
+        rate_changes: Vec::new(),
         initialization: None,
         test: None,
         machine: String::new(),

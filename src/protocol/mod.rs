@@ -17,7 +17,8 @@ use crate::records::benchmark::Measurement;
 use crate::records::{
     BundleId, BundleUse, DataUpload, Details, DigitPrediction, DrawingAnswer, EpochRecord,
     FilePart, HeldOutImage, InitializationReport, Intervention, JobId, LearningSnapshot, ModelInfo,
-    ModelRef, Recognition, Rescue, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy,
+    ModelRef, RateChange, Recognition, Rescue, RunPlan, RunPosition, SingleStep, StepPoint,
+    Telemetry, TimeToAccuracy, UnitName,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
@@ -49,6 +50,21 @@ pub enum Command {
     Pause(JobId),
     /// Continue a paused training run.
     Resume(JobId),
+    /// Take one step of the training run, look at it closely, and hold the run there. If it is held
+    /// or trains in the middle of a step, that one is completed first.
+    TakeStep {
+        /// The run.
+        run: JobId,
+        /// The unit whose weights are of interest.
+        unit: Option<UnitName>,
+    },
+    /// Multiply the learning rate of the training run by this from its next step on.
+    ScaleLearningRate {
+        /// The run.
+        run: JobId,
+        /// The factor, of the settings' learning rate; see [`RateChange::FACTORS`].
+        factor: f32,
+    },
     /// Try again to save a run after [`Event::NotSaved`].
     Save {
         /// The run.
@@ -262,6 +278,20 @@ pub enum Event {
         run: JobId,
         /// Its answers and its first layer.
         snapshot: LearningSnapshot,
+    },
+    /// Training: the learning rate was changed.
+    RateChanged {
+        /// The run.
+        run: JobId,
+        /// When, and by what.
+        change: RateChange,
+    },
+    /// Training: the step that was asked for was taken; the run is held.
+    StepTaken {
+        /// The run.
+        run: JobId,
+        /// The step.
+        step: Box<SingleStep>,
     },
     /// Training is paused.
     Paused(JobId),

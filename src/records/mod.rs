@@ -17,6 +17,7 @@ mod profile;
 mod recognition;
 mod run;
 mod searches;
+mod steering;
 
 pub use bundle::{
     BundleId, BundleUse, DataUpload, DeletedBundle, FilePart, KEPT_DAYS, ReceivedBundle,
@@ -58,3 +59,4 @@ pub use searches::{
     SEARCH_RATES, SEARCH_STEPS, SearchEnd, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy,
     batch_size_configs, fastest_batch_size, search_config,
 };
+pub use steering::{RateChange, SingleStep, UnitName, UnitUpdate, Update};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, InitializationReport, SplitEvaluation};
+use super::{Accuracy, InitializationReport, RateChange, SplitEvaluation};
 use crate::run_config::{Classes, DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
@@ -273,6 +273,9 @@ pub struct RunSummary {
     /// The machine it was computed on, in words; empty if it was not trained by
     /// Inkling.
     pub machine: String,
+    /// Changes of its learning rate while it trained, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_changes: Vec<RateChange>,
     /// What its weights were initialized from, where those are statistics of the training images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization: Option<InitializationReport>,
@@ -318,6 +321,12 @@ pub fn posterior_sample_name(number: u32) -> String {
 }
 
 impl RunSummary {
+    /// True if it came of its settings alone: it was not stopped, and nobody changed its learning
+    /// rate.
+    pub const fn is_typical(&self) -> bool {
+        !self.stopped && self.rate_changes.is_empty()
+    }
+
     /// The same without the images of its evaluation, which take most of the space, and without its
     /// paths.
     #[must_use]

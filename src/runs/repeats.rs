@@ -42,7 +42,7 @@ impl<'r> Repeats<'r> {
             .iter()
             .filter_map(|entry| Some((entry, &**entry.summary.as_ref().ok()?)));
         let is_one = |summary: &RunSummary| {
-            !summary.stopped
+            summary.is_typical()
                 && summary
                     .config
                     .repetition
@@ -230,6 +230,10 @@ impl Reproduction {
             (
                 "the number of epochs",
                 first.epochs.len() != again.epochs.len(),
+            ),
+            (
+                "the learning rate, which was changed while the first run trained",
+                first.rate_changes != again.rate_changes,
             ),
         ];
         found.circumstances = circumstances

@@ -18,7 +18,9 @@ use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
 use crate::problem::Problem;
-use crate::records::{EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve};
+use crate::records::{
+    EpochRecord, MAX_POSTERIOR_SAMPLES, RateChange, RunPlan, RunPosition, StepCurve,
+};
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::train::TrainError;
 
@@ -29,6 +31,8 @@ pub struct CheckpointCard {
     pub train_images: u64,
     pub epochs: Vec<EpochRecord>,
     pub curve: StepCurve,
+    /// Changes of the learning rate while it trained, oldest first.
+    pub rate_changes: Vec<RateChange>,
     /// Steps done of the epoch that follows them.
     pub steps: u64,
     /// Optimizer steps in one epoch.
@@ -110,6 +114,7 @@ impl Checkpoint {
                 || config.growing_batches
                     && batch_factor.is_power_of_two()
                     && *batch_factor <= MAX_GROWTH)
+            && card.rate_changes.iter().all(RateChange::is_valid)
             && current.images <= plan.train_images
             && EpochSteps::new(config, plan.train_images).completed(current.images)
                 == current.steps

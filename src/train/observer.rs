@@ -7,8 +7,8 @@ use crate::data::Split;
 use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::records::{
-    Calibration, EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, StepPoint,
-    Telemetry,
+    Calibration, EpochRecord, InitializationReport, Intervention, RateChange, RunPlan, RunPosition,
+    SingleStep, StepPoint, Telemetry, UnitName,
 };
 
 /// How an observer ends a run before its last epoch.
@@ -26,6 +26,13 @@ impl From<Cancelled> for EndRequest {
     fn from(Cancelled: Cancelled) -> Self {
         Self::Stop
     }
+}
+
+/// A step that is to be looked at closely.
+#[derive(Clone, Debug, Default)]
+pub struct StepRequest {
+    /// The unit whose weights are of interest.
+    pub unit: Option<UnitName>,
 }
 
 /// A run before its first step: its data is split and its network built.
@@ -58,7 +65,22 @@ pub trait RunObserver: Send {
     /// called again.
     fn between(&mut self, net: &Net) -> Result<(), EndRequest>;
 
+    /// What the learning rate is to be multiplied by from the next step on; `None` if nobody has
+    /// changed that.
+    fn rate_factor(&mut self) -> Option<f32> {
+        None
+    }
+
+    fn rate_changed(&mut self, _change: RateChange) {}
+
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {}
+
+    /// How the next step is to be looked at, if it is. Then `single_step` follows it, and `between`.
+    fn step_request(&self) -> Option<StepRequest> {
+        None
+    }
+
+    fn single_step(&mut self, _step: SingleStep) {}
 
     /// The run did something that was not planned, such as a rollback.
     fn intervened(&mut self, _intervention: Intervention) {}

@@ -12,13 +12,15 @@ use crate::math::packed;
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::records::{
-    Calibration, EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve,
+    Calibration, EpochRecord, MAX_POSTERIOR_SAMPLES, RateChange, RunPlan, RunPosition, StepCurve,
 };
 use crate::run_config::RunConfig;
 
 pub struct RunProgress {
     pub step: u64,
     pub curve: StepCurve,
+    /// Changes of the learning rate by whoever watches, oldest first.
+    pub rate_changes: Vec<RateChange>,
     pub epochs: Vec<EpochRecord>,
     /// How much larger batches are than those of the first epoch.
     pub batch_factor: u32,
@@ -50,6 +52,7 @@ impl RunProgress {
         Self {
             step: 0,
             curve: StepCurve::default(),
+            rate_changes: Vec::new(),
             epochs: Vec::new(),
             batch_factor: 1,
             current: PartialEpoch::default(),
@@ -74,6 +77,7 @@ impl RunProgress {
             Self {
                 step: stepper.state.step,
                 curve: card.curve,
+                rate_changes: card.rate_changes,
                 epochs: card.epochs,
                 batch_factor,
                 current,
@@ -97,6 +101,7 @@ impl RunProgress {
             train_images: plan.train_images,
             epochs: self.epochs.clone(),
             curve: self.curve.clone(),
+            rate_changes: self.rate_changes.clone(),
             steps: self.current.steps,
             steps_per_epoch: plan.steps_per_epoch,
             origin: None,
@@ -115,6 +120,23 @@ impl RunProgress {
 
     pub fn epoch(&self) -> u32 {
         self.epochs.len() as u32 + 1
+    }
+
+    /// What the learning rate of the settings is multiplied by.
+    pub fn rate_factor(&self) -> f32 {
+        self.rate_changes.last().map_or(1.0, |change| change.factor)
+    }
+
+    /// Multiplies the learning rate by this from the next step on; gives the change, if it is one.
+    pub fn change_rate(&mut self, factor: f32) -> Option<RateChange> {
+        let step = self.step;
+        let change = RateChange { step, factor };
+        if !change.is_valid() || factor == self.rate_factor() {
+            return None;
+        }
+        self.rate_changes.pop_if(|last| last.step == step);
+        self.rate_changes.push(change);
+        Some(change)
     }
 
     pub fn position(&self, plan: &RunPlan) -> RunPosition {

@@ -20,6 +20,7 @@ use super::observer::{EndRequest, RunObserver, RunStart};
 use super::plan::{Start, check, plan, threads};
 use super::progress::RunProgress;
 use super::run_clock::RunClock;
+use super::single_step::StepRecorder;
 use super::stepper::Stepper;
 use super::trained_model::{TrainOutcome, TrainedModel, calibrated_together, with_digit_detector};
 use crate::data::{DataSet, Split, ValidationSplit};
@@ -298,10 +299,17 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     /// Takes the step that ends after this many images of the epoch.
     fn step(&mut self, end_of_step: u64) -> Result<Telemetry, Ended> {
         let images = (end_of_step - self.progress.current.images) as usize;
-        let (metrics, end) = self.add_gradients(images)?;
-        let factor = f64::from(self.progress.batch_factor);
-        let lr =
-            self.schedule.lr(self.progress.step) * self.config.optimizer.rate_factor(factor) as f32;
+        let request = self.observer.step_request();
+        let mut recorder =
+            request.map(|request| StepRecorder::new(request, &self.progress.dropout));
+        let (metrics, mut end) = self.add_gradients(images, recorder.as_mut())?;
+        let lr = self.learning_rate();
+        let mut loss = 0.0;
+        if let Some(recorder) = &mut recorder {
+            loss = metrics.clone().read()?.loss as f32;
+            let scale = self.stepper.loss_scale().unwrap_or(1.0);
+            recorder.note_gradients(&self.net, scale)?;
+        }
         // Progress is counted in steps of batches that have not grown.
         let steps = EpochSteps::new(self.config, self.plan.train_images).completed(end_of_step)
             - self.progress.current.steps;
@@ -320,7 +328,28 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         };
         self.report(taken, telemetry);
         self.progress.current.seconds = self.clock.seconds() - self.epoch_started;
+        if let Some(recorder) = recorder {
+            let steps = self.stepper.read_pending()?;
+            self.report(steps, telemetry);
+            let (net, config, observer) = (&self.net, self.config, &mut *self.observer);
+            self.clock.pause(|| {
+                observer.single_step(recorder.finish(net, config, (step, lr, loss))?);
+                end = end.or_else(|| observer.between(net).err());
+                Ok::<_, ComputeError>(())
+            })?;
+        }
         end.map_or(Ok(telemetry), |request| Err(Ended::Asked(request)))
+    }
+
+    /// The learning rate of the next step, before what rollbacks have made of it.
+    fn learning_rate(&mut self) -> f32 {
+        let factor = self.observer.rate_factor();
+        if let Some(change) = factor.and_then(|factor| self.progress.change_rate(factor)) {
+            self.observer.rate_changed(change);
+        }
+        let batches = f64::from(self.progress.batch_factor);
+        let of_batches = self.config.optimizer.rate_factor(batches) as f32;
+        self.schedule.lr(self.progress.step) * of_batches * self.progress.rate_factor()
     }
 
     /// Adds up the gradients of a step over this many images. An interrupted step is completed
@@ -328,6 +357,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     fn add_gradients(
         &mut self,
         images: usize,
+        mut recorder: Option<&mut StepRecorder>,
     ) -> Result<(MetricAccumulator, Option<EndRequest>), Ended> {
         let mut metrics = MetricAccumulator::new(self.context.backend.kind());
         let mut end = None;
@@ -345,6 +375,9 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
                 if let Some(loss) = loss {
                     metrics.add(&loss, count)?;
                     start += count;
+                    if let Some(recorder) = &mut recorder {
+                        recorder.add(micro_batch);
+                    }
                 }
                 if end.is_none() {
                     end = self.clock.pause(|| self.observer.between(&self.net)).err();

@@ -59,6 +59,7 @@ impl TrainedModel {
         let RunProgress {
             epochs,
             curve,
+            rate_changes,
             posterior,
             ..
         } = progress;
@@ -78,6 +79,7 @@ impl TrainedModel {
             epochs,
             test,
             machine: machine(),
+            rate_changes,
             initialization: None,
             imported: None,
             number: None,

@@ -56,6 +56,8 @@ impl App {
                 if let Some(run) = self.train.active_run(run) {
                     run.checkpoints = Some(folder);
                     run.history.rewind(before, curve, position.total_steps());
+                    let changes = &run.history.rate_changes;
+                    run.rate_factor = changes.last().map_or(1.0, |change| change.factor);
                     run.plan = Some(plan);
                     if matches!(run.phase, Phase::Preparing(_)) {
                         run.phase = Phase::Training;
@@ -151,6 +153,17 @@ impl App {
             Event::Sending(upload) => self
                 .ctx
                 .show_notice(Severity::Info, Message::sending(&upload)),
+            Event::RateChanged { run, change } => {
+                if let Some(run) = self.train.active_run(run) {
+                    run.history.change_rate(change);
+                }
+            }
+            Event::StepTaken { run, step } => {
+                if let Some(run) = self.train.active_run(run) {
+                    run.single_step = Some(*step);
+                    self.draw.recognize_again(&mut self.ctx);
+                }
+            }
             Event::Paused(run) => self.train.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.train.set_run_phase(run, |run| {
                 if run.plan.is_some() {

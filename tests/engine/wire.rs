@@ -17,8 +17,8 @@ use inkling::records::benchmark::Workload;
 use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, Details, DigitPrediction, Divergence,
     DrawingAnswer, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId,
-    Look, ModelRef, NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue,
-    RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy,
+    Look, ModelRef, NotDigitsSpec, RateChange, RateFinding, RateSuggestion, Reached, Replace,
+    Rescue, RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
@@ -28,7 +28,7 @@ use inkling::train::TrainError;
 
 use crate::fake_engine::{
     evaluation_report, explained, exported, held_out, learning, model_comparison, plan, prediction,
-    reads, report, starter, summary,
+    reads, report, single_step, starter, summary,
 };
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
@@ -90,6 +90,18 @@ fn every_command_arrives_as_it_left() {
     let others = [
         Command::Pause(JobId(1)),
         Command::Resume(JobId(2)),
+        Command::TakeStep {
+            run: JobId(1),
+            unit: None,
+        },
+        Command::TakeStep {
+            run: JobId(1),
+            unit: Some(single_step().unit.unwrap().name),
+        },
+        Command::ScaleLearningRate {
+            run: JobId(1),
+            factor: 0.1,
+        },
         Command::Cancel(JobId(3)),
         Command::UseModel(ModelRef::Starter),
         Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
@@ -326,6 +338,17 @@ fn every_event_arrives_as_it_left() {
         },
         Event::Paused(run),
         Event::Resumed(run),
+        Event::RateChanged {
+            run,
+            change: RateChange {
+                step: 40,
+                factor: 0.5,
+            },
+        },
+        Event::StepTaken {
+            run,
+            step: Box::new(single_step()),
+        },
         done(run, JobResult::Train(summary(&config, vec![record], false))),
         done(run, JobResult::Train(summary(&config, vec![record], true))),
         cancelled(run),

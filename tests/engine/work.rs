@@ -17,7 +17,7 @@ use inkling::records::benchmark::Effort;
 use inkling::records::{
     BatchSizeSpec, ComparisonSpec, Details, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
     Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue, RunPosition, RunSummary,
-    SplitEvaluation,
+    SingleStep, SplitEvaluation, UnitName,
 };
 use inkling::run_config::{
     DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
@@ -242,6 +242,56 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     bench.handle.send(Command::Resume(run));
     assert_eq!(bench.handle.recv(), Some(Event::Resumed(run)));
     bench.wait(|event| matches!(event, Event::Steps { .. }));
+    bench.cancel(run);
+}
+
+/// Takes a step and gives it; nothing else but its figures may come before it.
+fn take_step(bench: &Bench, run: JobId, unit: Option<UnitName>) -> SingleStep {
+    bench.handle.send(Command::TakeStep { run, unit });
+    bench.until(|event| match event {
+        Event::StepTaken { step, .. } => Some(*step),
+        Event::Resumed(_) => panic!("it goes on by itself"),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_run_takes_one_step_at_a_time_and_its_learning_rate_can_be_moved() {
+    let bench = bench(400, 30);
+    let run = bench.start(1);
+    bench.wait(|event| matches!(event, Event::Steps { .. }));
+    let unit = || {
+        Some(UnitName {
+            layer: "fc1".to_owned(),
+            unit: 3,
+        })
+    };
+    // A run that trains is held after the step.
+    let mut last = take_step(&bench, run, unit());
+    for factor in [1.0, 0.5, 0.5] {
+        bench
+            .handle
+            .send(Command::ScaleLearningRate { run, factor });
+        let step = take_step(&bench, run, unit());
+        assert_eq!(step.step, last.step + 1);
+        assert_eq!(
+            step.unit.as_ref().unwrap().weights.before,
+            last.unit.as_ref().unwrap().weights.after
+        );
+        last = step;
+    }
+    bench.handle.send(read_stroke(1));
+    let event = bench.handle.recv();
+    assert!(matches!(event, Some(Event::Read { .. })), "{event:?}");
+    let last = take_step(&bench, run, None);
+    assert_eq!(last.unit, None);
+    bench.handle.send(Command::Resume(run));
+    bench.wait(|event| *event == Event::Resumed(run));
+    let steps = bench.until(|event| match event {
+        Event::Steps { steps, .. } => Some(steps),
+        _ => None,
+    });
+    assert_eq!(steps[0].step, last.step + 1);
     bench.cancel(run);
 }
 

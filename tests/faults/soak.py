@@ -41,6 +41,9 @@ def cycle(engine, setting, home, source):
         details |= {name: source.random() < 0.5 for name in ("inspection", "attribution", "counterfactual")}
         what = {"Drawing": {"ink": {"strokes": [stroke], "pen": None}, "steps": every_step, "details": details}}
         engine.send({"Read": {"request": request, "what": what}})
+    if source.random() < 0.3:
+        engine.send({"ScaleLearningRate": {"run": engine.job, "factor": source.choice([0.5, 2.0])}})
+        engine.send({"TakeStep": {"run": engine.job, "unit": {"layer": "conv1", "unit": 1}}})
     time.sleep(source.uniform(0, 0.15))
     engine.send({"Cancel": engine.job})
     kind, content = engine.until(["Done", "Cancelled", "Failed"])

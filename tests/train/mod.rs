@@ -14,6 +14,7 @@ mod on_a_device;
 mod precisions;
 mod rate_search;
 mod refusals;
+mod steering;
 mod stopping;
 mod time_to_accuracy;
 mod validating;

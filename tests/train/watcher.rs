@@ -1,13 +1,15 @@
 //! Owns an observer that writes everything down and stops when told.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inkling::nn::Net;
 use inkling::records::{
-    Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry,
+    Calibration, EpochRecord, Intervention, RateChange, RunPlan, RunPosition, SingleStep,
+    StepPoint, Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunStart};
+use inkling::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunStart, StepRequest};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -41,6 +43,12 @@ pub struct Watcher {
     /// Where it went on from.
     pub position: RunPosition,
     pub checkpoints: Vec<Checkpoint>,
+    /// What to multiply the learning rate by after so many steps.
+    pub rate_factors: BTreeMap<usize, f32>,
+    pub rate_changes: Vec<RateChange>,
+    /// Look at every step like this.
+    pub looks_at: Option<StepRequest>,
+    pub single_steps: Vec<SingleStep>,
 }
 
 impl RunObserver for Watcher {
@@ -89,6 +97,22 @@ impl RunObserver for Watcher {
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         self.steps.push(point);
         self.telemetry.push(now);
+    }
+
+    fn rate_factor(&mut self) -> Option<f32> {
+        self.rate_factors.remove(&self.steps.len())
+    }
+
+    fn rate_changed(&mut self, change: RateChange) {
+        self.rate_changes.push(change);
+    }
+
+    fn step_request(&self) -> Option<StepRequest> {
+        self.looks_at.clone()
+    }
+
+    fn single_step(&mut self, step: SingleStep) {
+        self.single_steps.push(step);
     }
 
     fn intervened(&mut self, intervention: Intervention) {

@@ -7,7 +7,9 @@ use inkling::records::{Details, Look, ModelRef};
 use inkling::run_config::ModelKind;
 use inkling::window::{Action, DrawAction, InsideAction, Level, Screen};
 
-use crate::fake_engine::{FakeEngine, app, explained, prediction, recognition, starter};
+use crate::fake_engine::{
+    FakeEngine, app, explained, prediction, recognition, single_step, starter,
+};
 use crate::window::stage::{Driven, Seen, Window, sized};
 
 /// Inside with a stroke on the canvas, in a window of this size.
@@ -264,4 +266,52 @@ fn another_network_with_fewer_layers_is_shown_from_the_start() {
     assert_eq!(window.app().ctx.inside, Level::Network);
     window.keys(Modifiers::COMMAND, Key::Num3);
     window.get_by_label("conv1, Filter 1");
+}
+
+#[test]
+fn one_step_of_the_run_shows_what_it_does_to_the_unit_that_is_open() {
+    let (mut window, mut engine) = drawn([1280.0, 800.0]);
+    open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 1 });
+    assert!(!window.has("Take one step"), "nothing is trained");
+    window.train(&mut engine, 40);
+    window.act(Action::Show(Screen::Inside));
+    window.serve(&mut engine);
+    open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 1 });
+    engine.listen();
+    window.click("Take one step");
+    let run = window.the_run().id;
+    let name = single_step().unit.unwrap().name;
+    let asked = engine.listen();
+    assert!(
+        asked.contains(&Command::TakeStep {
+            run,
+            unit: Some(name)
+        }),
+        "{asked:?}"
+    );
+    engine.send(Event::Paused(run));
+    // As many weights as the filter has.
+    let (_, shown) = window.app().draw.inspection().unwrap();
+    let terms = &shown.unit.as_ref().unwrap().terms;
+    let count = terms.iter().map(|term| term.weights.len()).sum();
+    let mut step = Box::new(single_step());
+    let weights = &mut step.unit.as_mut().unwrap().weights;
+    for numbers in [
+        &mut weights.before,
+        &mut weights.gradient,
+        &mut weights.after,
+    ] {
+        numbers.resize(count, 0.0);
+    }
+    engine.send(Event::StepTaken { run, step });
+    window.serve(&mut engine);
+    window.get_by_label(
+        "Step 41, learning rate 0.001: the loss of its 128 images fell from 0.5000 to 0.2500.",
+    );
+    for picture in ["Before", "Gradient", "Change", "After"] {
+        assert!(window.has(picture), "{picture}");
+    }
+    window.get_by_label("Resume the run");
+    open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 0 });
+    window.get_by_label("Take another step to see what it does to these weights.");
 }

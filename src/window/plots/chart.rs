@@ -9,6 +9,7 @@ use egui_plot::{
 use super::curves::Pyramid;
 use super::range::{Gesture, Target};
 use super::scale::{GRID, XAxis, YAxis, marks};
+use crate::records::RateChange;
 use crate::window::style;
 
 /// The space beside the first and the last step in view, as a share of the range.
@@ -56,6 +57,8 @@ pub struct Chart<'a> {
     pub note: &'a str,
     /// The traces, from back to front.
     pub traces: Vec<Trace<'a>>,
+    /// Where the learning rate was changed.
+    pub rate_changes: &'a [RateChange],
     pub y: YAxis,
     /// Height in points.
     pub height: f32,
@@ -128,9 +131,19 @@ impl Chart<'_> {
         let margin = SIDE_MARGIN * (to - from);
         let [left, right] = [from - margin, to + margin].map(|step| x_axis.position(step));
         let [bottom, top] = bounds(y_axis, lines.iter().map(Vec::as_slice), left, right);
-        let (traces, cursor) = (&self.traces, self.frame.cursor);
+        let (traces, rate_changes) = (&self.traces, self.rate_changes);
+        let cursor = self.frame.cursor;
         let shown = plot.show(ui, |plot_ui| {
             plot_ui.set_plot_bounds(PlotBounds::from_min_max([left, bottom], [right, top]));
+            for change in rate_changes {
+                let line = VLine::new("learning rate", x_axis.position(change.step as f64));
+                plot_ui.vline(
+                    line.color(palette.faded)
+                        .width(1.0)
+                        .style(LineStyle::dashed_dense())
+                        .allow_hover(false),
+                );
+            }
             for (trace, points) in traces.iter().zip(lines) {
                 draw(plot_ui, trace, points);
             }
@@ -221,11 +234,37 @@ impl Chart<'_> {
         }
     }
 
+    /// What the learning rate was multiplied by, beside the lines that mark where, as far as there
+    /// is room.
+    fn label_rate_changes(&self, painter: &egui::Painter, transform: PlotTransform, ui: &egui::Ui) {
+        let (frame, palette) = (transform.frame(), style::palette(ui));
+        let font = egui::TextStyle::Small.resolve(ui.style());
+        let mut free = frame.left();
+        for change in self.rate_changes {
+            let position = self.frame.x.position(change.step as f64);
+            let left = transform.position_from_point_x(position) + 3.0;
+            if left < free || left > frame.right() {
+                continue;
+            }
+            let text = format!("rate × {}", change.factor);
+            let at = egui::pos2(left, frame.bottom() - 2.0);
+            let place = painter.text(
+                at,
+                egui::Align2::LEFT_BOTTOM,
+                text,
+                font.clone(),
+                palette.faded,
+            );
+            free = place.right() + 6.0;
+        }
+    }
+
     /// The note, and the box that is being drawn.
     fn paint_over(&self, ui: &egui::Ui, transform: PlotTransform) {
         let palette = style::palette(ui);
         let frame = *transform.frame();
         let painter = ui.painter_at(frame);
+        self.label_rate_changes(&painter, transform, ui);
         if !self.note.is_empty() {
             let font = egui::TextStyle::Small.resolve(ui.style());
             let galley = ui.painter().layout(

@@ -9,6 +9,7 @@ use super::range::{Gesture, consume_scroll};
 use super::readout::{Readout, mebibytes, percents};
 use super::scale::{YAxis, significant};
 use super::{PlotsView, VisibleTraces, readout, x_axis};
+use crate::records::RateChange;
 use crate::text::format::grouped;
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::{self, Palette};
@@ -44,6 +45,7 @@ pub(super) fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView
         },
         is_whole,
         readout,
+        rate_changes: &run.history.rate_changes,
     };
 
     // Loss and accuracy share the height; throughput and memory get a quarter of it. Below these
@@ -286,13 +288,14 @@ fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) ->
     }
 }
 
-struct Charts {
+struct Charts<'a> {
     frame: Frame,
     is_whole: bool,
     readout: Option<Readout>,
+    rate_changes: &'a [RateChange],
 }
 
-impl Charts {
+impl Charts<'_> {
     /// A title line and the chart below it, together `height` points high.
     fn show(
         &self,
@@ -321,6 +324,7 @@ impl Charts {
                 value,
                 note: subject.note,
                 traces: subject.traces,
+                rate_changes: self.rate_changes,
                 y: subject.y,
                 height: left,
                 frame: self.frame,
@@ -338,6 +342,10 @@ impl Charts {
             .map_or_else(|| subject.newest.clone(), Readout::sentence);
         if !subject.note.is_empty() {
             told = format!("{told}. {}", subject.note);
+        }
+        if !self.rate_changes.is_empty() {
+            let changes: Vec<_> = self.rate_changes.iter().map(RateChange::phrase).collect();
+            told = format!("{told}. Learning rate {}", changes.join(", "));
         }
         let [from, to] = self.frame.range;
         if self.is_whole {

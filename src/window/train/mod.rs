@@ -7,6 +7,7 @@ use setup::Form;
 
 use crate::data::{DataError, Found};
 use crate::protocol::Command;
+use crate::records::UnitName;
 use crate::run_config::{NamedSet, Preset, RunConfig, Setting};
 use crate::runs::InterruptedRun;
 use crate::window::{Ctx, Models, MyDigitsView, Purpose};
@@ -72,6 +73,10 @@ pub enum TrainAction {
     Start,
     Pause,
     Resume,
+    /// Take one step of the run and hold it there; with the unit whose weights are of interest.
+    TakeStep(Option<UnitName>),
+    /// Multiply the learning rate of the run by this from its next step on.
+    ScaleLearningRate(f32),
     Stop,
     /// Try again to save the run that has ended but could not be saved.
     SaveRun,
@@ -126,6 +131,18 @@ impl Train {
             }
             TrainAction::Pause => self.send_to_run(ctx, Command::Pause, &[Phase::Training]),
             TrainAction::Resume => self.send_to_run(ctx, Command::Resume, &[Phase::Paused]),
+            TrainAction::TakeStep(unit) => {
+                let phases = [Phase::Training, Phase::Paused];
+                self.send_to_run(ctx, |run| Command::TakeStep { run, unit }, &phases);
+            }
+            TrainAction::ScaleLearningRate(factor) => {
+                let phases = [Phase::Training, Phase::Paused];
+                let command = |run| Command::ScaleLearningRate { run, factor };
+                self.send_to_run(ctx, command, &phases);
+                if let Some(run) = &mut self.run {
+                    run.rate_factor = factor;
+                }
+            }
             TrainAction::Stop => self.stop(ctx),
             TrainAction::SaveRun => self.save_run(ctx, None),
             TrainAction::ChooseRunFolder => {

@@ -3,7 +3,7 @@
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, EngineError, Event, JobResult};
-use inkling::records::{JobId, ModelRef, Rescue, RunPosition, Telemetry};
+use inkling::records::{JobId, ModelRef, RateChange, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
 use inkling::window::{Action, App, Phase, Screen, TrainAction};
@@ -286,4 +286,36 @@ fn a_run_is_started_paused_resumed_and_stopped() {
     window.get_by_label("Start");
     let phase = &window.the_run().phase;
     assert_eq!(*phase, Phase::Discarded, "no epoch was complete");
+}
+
+#[test]
+fn the_learning_rate_can_be_moved_while_a_run_trains_and_the_plots_mark_where() {
+    let (mut window, mut engine) = usual();
+    assert!(!window.has("Reset"));
+    window.train(&mut engine, 12);
+    let run = window.the_run().id;
+    window.apply(TrainAction::ScaleLearningRate(0.1));
+    let factor = 0.1;
+    let asked = engine.listen();
+    assert!(
+        asked.contains(&Command::ScaleLearningRate { run, factor }),
+        "{asked:?}"
+    );
+    for step in [3, 12] {
+        let change = RateChange { step, factor };
+        engine.send(Event::RateChanged { run, change });
+    }
+    window.serve(&mut engine);
+    assert!(
+        window
+            .value("Loss plot")
+            .ends_with("Learning rate × 0.1 after step 3, × 0.1 after step 12"),
+        "{}",
+        window.value("Loss plot")
+    );
+    window.click("Reset");
+    let asked = engine.listen();
+    let back = Command::ScaleLearningRate { run, factor: 1.0 };
+    assert!(asked.contains(&back), "{asked:?}");
+    assert!(!window.has("Reset"));
 }

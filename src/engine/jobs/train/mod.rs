@@ -5,7 +5,7 @@ mod save;
 
 use std::path::Path;
 
-use self::observed_run::ObservedRun;
+use self::observed_run::{ObservedRun, Steering};
 use super::{JobContext, Workspace, at_priority_of};
 use crate::data::{DataError, DataSet, check_labels};
 use crate::engine::places::{places, target};
@@ -141,6 +141,7 @@ fn train_from(
         others: BackgroundLoad::start(),
         background_load: 0.0,
         images_sent: None,
+        steering: Steering::default(),
         end: None,
         has_model: checkpoint
             .as_ref()

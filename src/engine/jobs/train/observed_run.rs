@@ -11,11 +11,13 @@ use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Command, EngineError, Event, JobEvent, JobProgress};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef,
-    StepPoint, Telemetry,
+    RateChange, SingleStep, StepPoint, Telemetry,
 };
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
-use crate::train::{Checkpoint, EndRequest, LearningProbe, RunObserver, RunOrigin, RunStart};
+use crate::train::{
+    Checkpoint, EndRequest, LearningProbe, RunObserver, RunOrigin, RunStart, StepRequest,
+};
 
 /// After this many steps the network has begun to learn, and drawings are recognized with its
 /// weights.
@@ -51,11 +53,23 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub background_load: f32,
     /// When images of its data were last sent.
     pub images_sent: Option<Instant>,
+    /// What was asked of it while it trains.
+    pub steering: Steering,
     /// How it was asked to end while its data was prepared.
     pub end: Option<EndRequest>,
     /// True for a resumed run that has completed an epoch: stopped while its data is prepared, it
     /// becomes a model, which takes that data.
     pub has_model: bool,
+}
+
+/// What whoever watches a run has asked of it.
+#[derive(Debug, Default)]
+pub(super) struct Steering {
+    paused: bool,
+    /// The step to take though the run is paused.
+    single_step: Option<StepRequest>,
+    /// What the learning rate is to be multiplied by.
+    rate_factor: Option<f32>,
 }
 
 impl ObservedRun<'_, '_, '_> {
@@ -73,23 +87,36 @@ impl ObservedRun<'_, '_, '_> {
     /// paused any more.
     fn check(&mut self) -> Result<(), EndRequest> {
         let (id, queue) = (self.context.id, &mut self.context.queue);
-        let mut paused = false;
+        let steering = &mut self.steering;
         loop {
-            let command = if paused {
+            let command = if steering.paused && steering.single_step.is_none() {
                 Some(queue.wait())
             } else {
                 queue.poll()
             };
             match command {
                 None => return Ok(()),
-                Some(Command::Pause(run)) if run == id && !paused => {
-                    paused = true;
+                Some(Command::Pause(run)) if run == id && !steering.paused => {
+                    steering.paused = true;
                     queue.events.flush(run, self.now);
                     queue.events.send(Event::Paused(run));
                 }
-                Some(Command::Resume(run)) if run == id && paused => {
-                    paused = false;
+                Some(Command::Resume(run)) if run == id && steering.paused => {
+                    *steering = Steering {
+                        rate_factor: steering.rate_factor,
+                        ..Steering::default()
+                    };
                     queue.events.send(Event::Resumed(run));
+                }
+                Some(Command::TakeStep { run, unit }) if run == id => {
+                    steering.single_step = Some(StepRequest { unit });
+                    if !steering.paused {
+                        steering.paused = true;
+                        queue.events.send(Event::Paused(run));
+                    }
+                }
+                Some(Command::ScaleLearningRate { run, factor }) if run == id => {
+                    steering.rate_factor = Some(factor);
                 }
                 Some(Command::Cancel(run)) if run == id => return Err(EndRequest::Stop),
                 Some(command @ Command::Shutdown) => {
@@ -270,6 +297,27 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
             self.report_learning(net);
         }
         self.end.take().map_or_else(|| self.check(), Err)
+    }
+
+    fn rate_factor(&mut self) -> Option<f32> {
+        self.steering.rate_factor.take()
+    }
+
+    fn rate_changed(&mut self, change: RateChange) {
+        self.flush();
+        let run = self.context.id;
+        self.send(Event::RateChanged { run, change });
+    }
+
+    fn step_request(&self) -> Option<StepRequest> {
+        self.steering.single_step.clone()
+    }
+
+    fn single_step(&mut self, step: SingleStep) {
+        self.steering.single_step = None;
+        self.flush();
+        let (run, step) = (self.context.id, Box::new(step));
+        self.send(Event::StepTaken { run, step });
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {

@@ -5,6 +5,7 @@ mod map;
 mod maps;
 mod network;
 mod number;
+mod single_step;
 mod strip;
 mod unit;
 

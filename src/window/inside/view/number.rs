@@ -5,7 +5,7 @@ use eframe::egui::{
     Align, Align2, FontId, Layout, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2,
 };
 
-use super::maps::{cell, ink_over, place_at, square};
+use super::maps::{Scale, cell, ink_over, place_at, square};
 use super::unit::Open;
 use super::words;
 use crate::records::{LayerKind, StepKind, Term, pooled_places};
@@ -13,10 +13,10 @@ use crate::window::style;
 use crate::window::style::SemiBold as _;
 
 /// The sides of a number's cell, and of one that is shown without its number, in points.
-const CELL: std::ops::RangeInclusive<f32> = 26.0..=40.0;
-const PIXEL: std::ops::RangeInclusive<f32> = 3.0..=14.0;
+pub const CELL: std::ops::RangeInclusive<f32> = 26.0..=40.0;
+pub const PIXEL: std::ops::RangeInclusive<f32> = 3.0..=14.0;
 /// Numbers in a row that have room for their digits.
-const READABLE: usize = 7;
+pub const READABLE: usize = 7;
 
 pub fn show(ui: &mut Ui, open: &Open<'_>) {
     ledger(ui, open);
@@ -114,6 +114,34 @@ fn ledger(ui: &mut Ui, open: &Open<'_>) {
     });
 }
 
+/// Paints numbers as colored cells in rows of this length; with the numbers, in this unit, if there
+/// is one.
+pub fn cells(
+    ui: &Ui,
+    rect: Rect,
+    columns: usize,
+    (values, scale): (&[f32], Scale),
+    unit: Option<f32>,
+) {
+    let palette = style::palette(ui);
+    let rows = values.len().div_ceil(columns.max(1));
+    let color_of = scale.colors(palette);
+    let side = rect.width() / columns.max(1) as f32;
+    for (place, value) in values.iter().enumerate() {
+        let cell = cell(rect, [columns, rows], place);
+        let fill = color_of(*value);
+        ui.painter().rect_filled(cell, 0.0, fill);
+        if let Some(unit) = unit {
+            let text = words::short(*value / unit);
+            let font = FontId::proportional((side * 0.31).clamp(8.5, 12.5));
+            let color = style::readable_on(fill);
+            ui.painter()
+                .text(cell.center(), Align2::CENTER_CENTER, text, font, color);
+        }
+    }
+    style::outline_outside(ui.painter(), rect, 1.0, palette.line);
+}
+
 /// The numbers of a term beside their weights, and what they add up to, no wider than `width`.
 fn product(ui: &mut Ui, open: &Open<'_>, index: usize, width: f32) {
     let Some(term) = open.unit.terms.get(index) else {
@@ -144,20 +172,8 @@ fn product(ui: &mut Ui, open: &Open<'_>, index: usize, width: f32) {
     let input = open.input(index);
     let scales = [input.scale, open.weights];
     for ((rect, values), scale) in places.iter().zip([&term.inputs, &term.weights]).zip(scales) {
-        let color_of = scale.colors(palette);
-        for (place, value) in values.iter().enumerate() {
-            let cell = cell(*rect, [columns, rows], place);
-            let fill = color_of(*value);
-            ui.painter().rect_filled(cell, 0.0, fill);
-            if shows_numbers {
-                let text = words::short(*value);
-                let font = FontId::proportional((side * 0.31).clamp(8.5, 12.5));
-                let color = style::readable_on(fill);
-                ui.painter()
-                    .text(cell.center(), Align2::CENTER_CENTER, text, font, color);
-            }
-        }
-        style::outline_outside(ui.painter(), *rect, 1.0, palette.line);
+        let unit = shows_numbers.then_some(1.0);
+        cells(ui, *rect, columns, (values, scale), unit);
     }
     if let (LayerKind::Attention { .. }, [_, weights]) = (open.layer.kind, places) {
         ink_over(ui, weights, open.shown.inspection.layers.first());

@@ -5,7 +5,7 @@ use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, Vec2, pos
 
 use super::maps::{Atlas, Picture, Scale, cell, crisp, ink_over, square};
 use super::network::range;
-use super::{Shown, number, words};
+use super::{Shown, number, single_step, words};
 use crate::records::{InspectedLayer, InspectedUnit, LayerKind};
 use crate::window::{Action, InsideAction, Level, Pushes as _, style};
 
@@ -203,6 +203,7 @@ impl<'a> Open<'a> {
         let layer = self.unit.look.layer;
         style::wrapped(ui, words::sentence(self.shown.inspection, layer, &classes));
         style::note(ui, words::figures(self.layer));
+        single_step::show(ui, self, actions);
         if self.unit.steps.len() > 1 {
             style::section(ui, "Step by step");
             ui.horizontal_wrapped(|ui| self.steps(ui, atlas));

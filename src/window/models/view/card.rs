@@ -59,7 +59,7 @@ pub fn of_run<'a>(app: &'a App, runs: &[RunEntry], entry: &'a RunEntry) -> Card<
         broken: true,
     };
     if let Ok(summary) = &entry.summary {
-        let repeats = Repeats::of(runs, summary).filter(|_| !summary.stopped);
+        let repeats = Repeats::of(runs, summary).filter(|_| summary.is_typical());
         card.line = line(entry, summary, repeats.as_ref());
         card.annotation = entry.annotation.clone();
         let mean = repeats.as_ref().and_then(mean_accuracy);

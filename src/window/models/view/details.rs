@@ -8,7 +8,7 @@ use eframe::egui::{Align, Label, Layout, Response, RichText, Role, Sense, Ui, Wi
 use super::{ModelsView, Shown, curves, export, list, offers};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::records::{Accuracy, Annotation, ModelRef, RunSummary, SplitEvaluation};
+use crate::records::{Accuracy, Annotation, ModelRef, RateChange, RunSummary, SplitEvaluation};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
@@ -225,6 +225,17 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
             if let Some(value) = value {
                 fact(name, value);
             }
+        }
+        if !summary.rate_changes.is_empty() {
+            let changes: Vec<_> = summary
+                .rate_changes
+                .iter()
+                .map(RateChange::phrase)
+                .collect();
+            fact(
+                "Moved while training",
+                format!("learning rate {}", changes.join(", ")),
+            );
         }
         let threads = count(plan.threads.into(), "thread");
         fact("Device", format!("{}, {threads}", plan.device.label()));

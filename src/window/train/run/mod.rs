@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::ink::Image;
 use crate::problem::Message;
 use crate::records::{
-    EpochRecord, InitializationReport, Intervention, JobId, RunPlan, RunPosition, RunSummary,
-    StepPoint, Telemetry,
+    EpochRecord, InitializationReport, Intervention, JobId, RateChange, RunPlan, RunPosition,
+    RunSummary, SingleStep, StepPoint, Telemetry,
 };
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
@@ -73,6 +73,10 @@ pub struct RunView {
     pub initialization: Option<InitializationReport>,
     pub history: History,
     pub now: Telemetry,
+    /// What the learning rate is multiplied by, as it was last chosen.
+    pub rate_factor: f32,
+    /// The last step that was taken by itself.
+    pub single_step: Option<SingleStep>,
     /// Automatic interventions, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
     /// True if it was started on the command line, to be saved in a separate folder.
@@ -107,6 +111,8 @@ impl RunView {
             initialization: None,
             history: History::default(),
             now: Telemetry::default(),
+            rate_factor: 1.0,
+            single_step: None,
             interventions: Vec::new(),
             has_folder: false,
             checkpoints: None,
@@ -126,6 +132,7 @@ impl RunView {
         shown.phase = Phase::Interrupted;
         shown.history.steps = card.curve.points().to_vec();
         shown.history.epochs.clone_from(&card.epochs);
+        shown.history.rate_changes.clone_from(&card.rate_changes);
         (shown.now.step, shown.now.epoch) = (position.total_steps(), position.epochs + 1);
         shown.has_folder = origin.is_some_and(|origin| origin.places.out.is_some());
         shown.checkpoints = Some(folder.clone());
@@ -143,6 +150,7 @@ impl RunView {
         shown.plan = Some(summary.plan.clone());
         shown.initialization.clone_from(&summary.initialization);
         shown.history.epochs.clone_from(&summary.epochs);
+        shown.history.rate_changes.clone_from(&summary.rate_changes);
         shown.history.steps = steps;
         (shown.now.step, shown.now.epoch) = (last.step, last.epoch);
         shown.phase = Phase::Finished(Box::new(summary));
@@ -224,6 +232,8 @@ pub struct History {
     /// Every optimizer step, oldest first.
     pub steps: Vec<StepPoint>,
     pub epochs: Vec<EpochRecord>,
+    /// Changes of the learning rate, oldest first.
+    pub rate_changes: Vec<RateChange>,
     pub telemetry: Vec<Telemetry>,
 }
 
@@ -236,7 +246,14 @@ impl History {
         }
         self.steps.retain(|point| point.step <= last);
         self.telemetry.retain(|telemetry| telemetry.step <= last);
+        self.rate_changes.retain(|change| change.step < last);
         self.epochs = before;
+    }
+
+    /// Takes in a change of the learning rate; of several at one step the last one counts.
+    pub fn change_rate(&mut self, change: RateChange) {
+        self.rate_changes.pop_if(|last| last.step == change.step);
+        self.rate_changes.push(change);
     }
 
     /// The curves as CSV: a row per step and a row per epoch.

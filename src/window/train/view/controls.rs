@@ -5,7 +5,7 @@ use eframe::egui::{
     Align, Button, Frame, KeyboardShortcut, Label, Layout, Margin, Panel, Response, Ui, vec2,
 };
 
-use super::fields;
+use super::{fields, steering};
 use crate::problem::Message;
 use crate::records::RunPosition;
 use crate::run_config::RunConfig;
@@ -237,8 +237,8 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(style::GAP / 2.0);
 }
 
-/// Draws the settings of the run in progress.
-pub fn this_run(ui: &mut Ui, run: &RunView) {
+/// Draws the settings of the run in progress, and what can be changed of them.
+pub fn this_run(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
     let config = &run.config;
     style::section(ui, "This run");
     ui.add(Label::new(run_name(config)).wrap());
@@ -251,6 +251,7 @@ pub fn this_run(ui: &mut Ui, run: &RunView) {
         config.seed
     );
     style::note(ui, details);
+    steering::show(ui, run, actions);
     ui.add_space(style::GAP / 2.0);
     ui.separator();
 }

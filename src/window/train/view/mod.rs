@@ -11,6 +11,7 @@ pub mod presets;
 pub mod preview;
 mod profile;
 pub mod search;
+mod steering;
 mod weights;
 
 use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, ScrollArea, Ui};
@@ -25,7 +26,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         // Space for the scroll bar, so that it never covers a field.
         ui.set_max_width(ui.available_width() - 8.0);
         if let Some(run) = app.train.run.as_ref().filter(|run| run.is_active()) {
-            controls::this_run(ui, run);
+            controls::this_run(ui, run, actions);
         }
         let title = if app.ctx.is_training() {
             "Next run: training data"
