@@ -309,7 +309,7 @@ fn one_step_of_the_run_shows_what_it_does_to_the_unit_that_is_open() {
         "Step 41, learning rate 0.001: the loss of its 128 images fell from 0.5000 to 0.2500.",
     );
     for picture in ["Before", "Gradient", "Change", "After"] {
-        assert!(window.has(picture), "{picture}");
+        window.get_by_label(&format!("{picture}: Drawing"));
     }
     window.get_by_label("Resume the run");
     open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 0 });

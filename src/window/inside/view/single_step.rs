@@ -190,7 +190,8 @@ impl<'a> Columns<'a> {
                     let unit = is_readable.then_some(column.unit);
                     cells(ui, rect, width, (values, column.scale), unit);
                     let spoken = range_of(values);
-                    style::describe(&response, Role::Image, column.name, &spoken);
+                    let picture = format!("{}: {name}", column.name);
+                    style::describe(&response, Role::Image, &picture, &spoken);
                     response.on_hover_text(format!("{}: {spoken}", column.about));
                 });
             }
