@@ -7,7 +7,7 @@ use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
 use super::output::{Output, Progress};
-use super::settings::{Settings, train_command};
+use super::settings::Settings;
 use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::protocol::{EngineError, Event, Job, JobResult};
@@ -76,13 +76,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match found {
         Some(suggestion) => output.text(&format!(
             "Train with it: {}",
-            train_command(
-                &RunConfig {
-                    learning_rate: suggestion.rate,
-                    ..config
-                },
-                data_dir.as_deref()
-            )
+            RunConfig {
+                learning_rate: suggestion.rate,
+                ..config
+            }
+            .command(data_dir.as_deref())
         )),
         None => Err(Failure::Reported),
     }

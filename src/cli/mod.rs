@@ -39,7 +39,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use reference::command_line_page;
-pub use settings::{Settings, train_command};
+pub use settings::Settings;
 
 use crate::engine::ReceivedFolder;
 use crate::runs::Checkpoints;

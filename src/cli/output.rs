@@ -180,22 +180,6 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// A path, quoted if needed so that it can be pasted into this system's shell; one with control
-/// characters is only shown.
-pub fn quoted(path: &Path) -> String {
-    let text = visible::path(path);
-    let harmless =
-        |c: char| c.is_alphanumeric() || "-_./+:,=@".contains(c) || (cfg!(windows) && c == '\\');
-    if !text.is_empty() && text.chars().all(harmless) {
-        text
-    } else if cfg!(windows) {
-        // File names on Windows cannot contain double quotes.
-        format!("\"{text}\"")
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 const STEPS: f32 = 1000.0;
 
 /// A progress bar on standard error, hidden if that is not a terminal or gets the log.

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::output::Output;
-use super::settings::train_command;
 use crate::problem::Problem;
 use crate::records::{Accuracy, Annotation};
 use crate::run_config::{DataSpec, ModelKind};
@@ -242,7 +241,7 @@ fn run_show(store: &Store, show: &Show) -> Result<(), Failure> {
             "Training",
             format!("{} in {time}", count(run.epochs.len() as u64, "epoch")),
         ));
-        facts.push(("Command", train_command(&run.config, None)));
+        facts.push(("Command", run.config.command(None)));
     }
     facts.push(("Ended", local_time(&run.finished_at)));
     if !entry.annotation.note.is_empty() {

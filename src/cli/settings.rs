@@ -1,5 +1,4 @@
-//! The options that say what a run computes, for every subcommand that trains, and the other way
-//! round: the command that trains a configuration, as it can be pasted into a shell.
+//! The options that say what a run computes, for every subcommand that trains.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use super::arguments::{model_file, path_or_run, preset};
 use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
-use super::output::{note, quoted};
+use super::output::note;
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::problem::Message;
@@ -198,9 +197,11 @@ impl Settings {
                     .is_some_and(|size| size != AUTO),
             epochs: from_file || self.given.text(Setting::Epochs).is_some(),
         };
-        let Some(images) = small_training_set(&config.data, &folders) else {
+        let few = small_training_set(&config.data, &folders);
+        let Some(images) = few.or_else(|| config.train_images.map(u64::from)) else {
             return Ok(config);
         };
+        let images = config.images_used(images);
         let Some(fitted) = config.fit_to(images, chosen) else {
             return Ok(config);
         };
@@ -304,49 +305,4 @@ fn config_in(path: &Path) -> Result<RunConfig, Failure> {
         repetition: None,
         ..config
     })
-}
-
-/// The command that trains these settings as a single run: with the preset that leaves the fewest
-/// options.
-pub fn train_command(config: &RunConfig, data_dir: Option<&Path>) -> String {
-    let by_preset = Preset::ALL.iter().map(|&preset| options(config, preset));
-    let mut words = vec!["inkling train".to_owned()];
-    words.extend(data_dir.map(|folder| format!("--data-dir {}", quoted(folder))));
-    words.extend(by_preset.min_by_key(Vec::len).unwrap_or_default());
-    words.join(" ")
-}
-
-fn options(config: &RunConfig, preset: Preset) -> Vec<String> {
-    let mut base = RunConfig::preset(preset);
-    if let Some(file) = &config.initial_weights {
-        // The file has its network and activation.
-        base = RunConfig {
-            model: config.model,
-            widths: config.widths,
-            layers: config.layers,
-            activation: config.activation,
-            initial_weights: None,
-            ..base.further(file.clone())
-        };
-    }
-    let option = |&setting: &Setting| {
-        let text = setting.text(config);
-        let is_named = match setting {
-            // What is not named is fitted to little data.
-            Setting::Epochs | Setting::BatchSize => true,
-            // It is one run.
-            Setting::Repeats => false,
-            _ => text != setting.text(&base),
-        };
-        let value = if setting.row().kind == Kind::Switch && text == "on" {
-            String::new()
-        } else {
-            format!(" {}", quoted(Path::new(&text)))
-        };
-        is_named.then(|| format!("--{setting}{value}"))
-    };
-    [format!("--preset {preset}")]
-        .into_iter()
-        .chain(Setting::ALL.iter().filter_map(option))
-        .collect()
 }

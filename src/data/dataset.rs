@@ -212,6 +212,24 @@ impl ValidationSplit {
         gather_batch(images, &indices, &mut validation);
         Self { train, validation }
     }
+
+    /// The same with this many of the training `images`, as many of each class as possible.
+    #[must_use]
+    pub fn limited(mut self, images: &Split, count: usize) -> Self {
+        let mut seen = [0_usize; 256];
+        let mut ranked: Vec<(usize, u32)> = Vec::with_capacity(self.train.len());
+        for &index in &self.train {
+            let label = images.labels.get(index as usize).copied();
+            let rank = &mut seen[usize::from(label.unwrap_or_default())];
+            ranked.push((*rank, index));
+            *rank += 1;
+        }
+        // The first of each class, then the second of each.
+        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.truncate(count);
+        self.train = ranked.into_iter().map(|(_, index)| index).collect();
+        self
+    }
 }
 
 /// The indices of the images to train on, in random order, and of those for validation.

@@ -3,6 +3,7 @@
 
 mod choices;
 mod classes;
+mod command;
 mod data_spec;
 mod error;
 mod network;
@@ -21,6 +22,7 @@ pub use choices::{
     UnknownChoiceError, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
+pub use command::CommandProblem;
 pub use data_spec::{DataSource, DataSpec, NamedSet, data_set_names, similar_names};
 pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
 pub use network::{
@@ -118,6 +120,9 @@ pub struct RunConfig {
     pub early_stopping: Option<u32>,
     /// How training images are varied each time they are seen.
     pub augmentation: Augmentation,
+    /// How many of the training images are used; `None` means all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_images: Option<u32>,
     /// Where all randomness comes from.
     pub seed: u64,
     /// Worker threads; `None` means one per core.
@@ -190,6 +195,7 @@ impl RunConfig {
             weight_averaging: None,
             early_stopping: None,
             augmentation: Augmentation::Off,
+            train_images: None,
             seed: 1,
             threads: None,
             memory_limit: None,
@@ -201,6 +207,12 @@ impl RunConfig {
     /// Network and data: "LeNet-5 on MNIST".
     pub fn title(&self) -> String {
         format!("{} on {}", self.network().label(), self.data.label())
+    }
+
+    /// How many of so many training images are used, without those for validation.
+    pub fn images_used(&self, available: u64) -> u64 {
+        let wanted = self.train_images.map_or(available, u64::from);
+        wanted.min(available)
     }
 
     pub fn network(&self) -> Network {

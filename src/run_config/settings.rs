@@ -226,6 +226,13 @@ settings! {
                 Some(format!("after {epochs} without improvement"))
             },
         }
+        TrainImages = train_images, "train-images", "Training images",
+        "Trains on this many of the training images, as many of each class as possible. With few of them, the network learns them by heart." {
+            unset: DEFAULT,
+            placeholder: "all",
+            range: Some(Range { if_empty: Some("to train on all"), ..Range::whole("the number of training images") }),
+            describe: |config| Some(count(config.train_images?.into(), "image")),
+        }
     }
     Execution {
         Device = device, "device", "Device",

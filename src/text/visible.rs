@@ -76,3 +76,19 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     }
     shown
 }
+
+/// A path, quoted if needed so that it can be pasted into this system's shell; one with control
+/// characters is only shown.
+pub fn quoted(path: &Path) -> String {
+    let text = self::path(path);
+    let harmless =
+        |c: char| c.is_alphanumeric() || "-_./+:,=@".contains(c) || (cfg!(windows) && c == '\\');
+    if !text.is_empty() && text.chars().all(harmless) {
+        text
+    } else if cfg!(windows) {
+        // File names on Windows cannot contain double quotes.
+        format!("\"{text}\"")
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

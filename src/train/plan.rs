@@ -49,6 +49,10 @@ impl Start {
         classes: &Classes,
     ) -> Result<Self, Problem> {
         let split = ValidationSplit::new(train_split, config.seed);
+        let split = match config.train_images {
+            Some(count) => split.limited(train_split, count as usize),
+            None => split,
+        };
         let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
         Ok(Self {
             net,

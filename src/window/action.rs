@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::draw::DrawAction;
 use super::hardware::MachineAction;
 use super::inside::InsideAction;
+use super::lessons::LessonsAction;
 use super::models::ModelsAction;
 use super::my_digits::MyDigitsAction;
 use super::sweeps::SweepAction;
@@ -23,11 +24,12 @@ pub enum Screen {
     MyDigits,
     Sweep,
     Hardware,
+    Lessons,
 }
 
 impl Screen {
-    /// Every screen, in the order of the tabs.
-    pub const ALL: [Self; 8] = [
+    /// Every screen, in the order of the tabs; lessons stand beside the menu.
+    pub const ALL: [Self; 9] = [
         Self::Train,
         Self::Draw,
         Self::Inside,
@@ -36,7 +38,23 @@ impl Screen {
         Self::MyDigits,
         Self::Sweep,
         Self::Hardware,
+        Self::Lessons,
     ];
+
+    /// Its name in lessons.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Draw => "draw",
+            Self::Inside => "inside",
+            Self::Results => "results",
+            Self::Models => "models",
+            Self::MyDigits => "my-digits",
+            Self::Sweep => "sweep",
+            Self::Hardware => "hardware",
+            Self::Lessons => "lessons",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,6 +117,7 @@ pub enum Action {
     Inside(InsideAction),
     MyDigits(MyDigitsAction),
     Models(ModelsAction),
+    Lessons(LessonsAction),
 }
 
 macro_rules! of_features {
@@ -119,5 +138,6 @@ of_features!(
     Inside(InsideAction),
     Models(ModelsAction),
     Machine(MachineAction),
-    MyDigits(MyDigitsAction)
+    MyDigits(MyDigitsAction),
+    Lessons(LessonsAction)
 );

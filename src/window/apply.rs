@@ -94,6 +94,7 @@ impl App {
                 self.my_digits.update(&mut self.ctx, &mut self.draw, action);
             }
             Action::Models(action) => self.models.update(&mut self.ctx, action),
+            Action::Lessons(action) => self.update_lessons(action),
         }
     }
 

@@ -14,6 +14,7 @@ mod frame;
 pub mod hardware;
 pub mod inside;
 mod jobs;
+pub mod lessons;
 mod messages;
 pub mod models;
 pub mod my_digits;
@@ -47,6 +48,7 @@ pub use hardware::{
 };
 pub use inside::{InsideAction, Level};
 pub use jobs::{Activity, JobOutcome, Jobs, RunningJob, ShownJob, WithoutResult};
+pub use lessons::{Lessons, LessonsAction};
 pub use models::{
     Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, Thumbnail,
 };

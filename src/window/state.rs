@@ -7,6 +7,7 @@ use super::ctx::{AppDeps, Ctx};
 use super::desktop::{DesktopState, PathQuestion};
 use super::draw::Draw;
 use super::hardware::Machine;
+use super::lessons::Lessons;
 use super::models::Models;
 use super::my_digits::MyDigitsView;
 use super::notice::Severity;
@@ -27,6 +28,7 @@ pub struct App {
     pub sweeps: Sweeps,
     pub machine: Machine,
     pub my_digits: MyDigitsView,
+    pub lessons: Lessons,
 }
 
 /// What is asked for a path where no dialog can be shown, and what the system is told.
@@ -53,6 +55,7 @@ impl App {
             results: Results::default(),
             sweeps: Sweeps::default(),
             my_digits: MyDigitsView::default(),
+            lessons: Lessons::default(),
         };
         if let Some(aside) = set_aside {
             app.ctx

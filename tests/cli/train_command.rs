@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Parser;
-use inkling::cli::{Settings, train_command};
+use inkling::cli::Settings;
 use inkling::math::random::Random;
 use inkling::run_config::{
     Activation, DataSource, DataSpec, DeviceChoice, Initialization, Kind, ModelKind, NamedSet,
@@ -109,7 +109,7 @@ fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
 fn the_command_line_reads_every_configuration_as_it_was_printed() {
     let starter = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/starter.safetensors");
     let read = |config: &RunConfig| {
-        let printed = train_command(config, Some(Path::new("/some folder")));
+        let printed = config.command(Some(Path::new("/some folder")));
         let words = words(&printed);
         assert_eq!(words[..2], ["inkling", "train"]);
         let line =
@@ -119,6 +119,11 @@ fn the_command_line_reads_every_configuration_as_it_was_printed() {
             Some(Path::new("/some folder"))
         );
         assert_eq!(line.settings.config().unwrap(), *config, "{printed}");
+        if config.initial_weights.is_none() {
+            let printed = config.command(None);
+            let read = RunConfig::from_command(&printed);
+            assert_eq!(read.as_ref(), Ok(config), "{printed}");
+        }
     };
     for &preset in Preset::ALL {
         read(&RunConfig::preset(preset));
@@ -133,7 +138,7 @@ fn the_command_line_reads_every_configuration_as_it_was_printed() {
 fn a_command_names_only_what_is_not_in_the_preset_and_what_would_be_fitted_to_little_data() {
     let best = RunConfig::preset(Preset::Best);
     assert_eq!(
-        train_command(&best, None),
+        best.command(None),
         "inkling train --preset best --epochs 32 --batch-size 128"
     );
     let without = RunConfig {
@@ -142,7 +147,7 @@ fn a_command_names_only_what_is_not_in_the_preset_and_what_would_be_fitted_to_li
         ..best
     };
     assert_eq!(
-        train_command(&without, None),
+        without.command(None),
         "inkling train --preset best --epochs 32 --batch-size 128 --nesterov off --weight-averaging off"
     );
 }

@@ -7,6 +7,8 @@ mod draw;
 mod hardware;
 mod help;
 mod inside;
+mod lessons;
+
 mod messages;
 mod models;
 mod motion;

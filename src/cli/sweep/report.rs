@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::output::{Output, Progress, clock, note, quoted, warn};
-use crate::cli::settings::train_command;
+use crate::cli::output::{Output, Progress, clock, note, warn};
 use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
@@ -19,6 +18,7 @@ use crate::sweep::{
 };
 use crate::text::format::{count, duration, joined, percent};
 use crate::text::table::{self, Line, Section};
+use crate::text::visible::quoted;
 
 /// Trials in the table; the rest is in the journal.
 const TABLE_LINES: usize = 50;
@@ -186,7 +186,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
             validation_accuracy,
             values: values(trial, &names),
             config: &trial.config,
-            command: train_command(&trial.config, definition.data_dir.as_deref()),
+            command: trial.config.command(definition.data_dir.as_deref()),
         }),
         importance: matters
             .as_ref()
@@ -211,7 +211,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
             best.number,
             percent(accuracy, 2)
         ))?;
-        let command = train_command(&best.config, definition.data_dir.as_deref());
+        let command = best.config.command(definition.data_dir.as_deref());
         output.text(&format!("  {command}"))?;
     }
     if !is_complete {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
-use crate::cli::output::{Output, clock, quoted};
+use crate::cli::output::{Output, clock};
 use crate::notices::harder_data_note;
 use crate::records::{
     EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, RunSummary,
@@ -15,7 +15,7 @@ use crate::records::{
 use crate::run_config::{DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::runs::{Checkpoints, Repeats, Reproduction, RunEntry};
 use crate::text::format::{count, grouped, percent};
-use crate::text::visible;
+use crate::text::visible::{self, quoted};
 
 /// A line of JSON.
 #[derive(Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use super::report::{self, JsonLine};
 use crate::cli::engine::{Engine, Update};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::output::{Output, Progress, quoted};
+use crate::cli::output::{Output, Progress};
 use crate::export::tensorboard::EventFile;
 use crate::problem::Message;
 use crate::protocol::{EngineError, Event, Job, JobResult};
@@ -19,7 +19,7 @@ use crate::runs::Checkpoints;
 use crate::system::files::{TemporaryFolder, create_folder};
 use crate::system::{WriteError, threads};
 use crate::text::format::{grouped, name_time};
-use crate::text::visible;
+use crate::text::visible::{self, quoted};
 
 #[derive(Debug)]
 pub enum RunEnd {

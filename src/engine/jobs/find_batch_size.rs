@@ -52,7 +52,8 @@ fn time_each(
     };
     let configs = batch_size_configs(
         config,
-        data.train.len() - validation_size(data.train.len() as u64) as usize,
+        config.images_used((data.train.len() as u64) - validation_size(data.train.len() as u64))
+            as usize,
     );
     let share = (1.0 - LOADING) / configs.len() as f32;
     for (index, config) in configs.iter().enumerate() {

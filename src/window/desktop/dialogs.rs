@@ -41,6 +41,8 @@ pub enum Purpose {
     ImportInk,
     /// An image or ink file to open on the canvas.
     OpenInDraw,
+    /// A lesson to open.
+    Lesson,
     /// The file or folder to export the kept drawings to.
     ExportMyDigits(SetFormat),
     /// The file to write these bytes to.
@@ -69,6 +71,7 @@ impl App {
             Purpose::Import => self.ctx.import(path),
             Purpose::ImportInk => self.ctx.import_ink(path),
             Purpose::OpenInDraw => self.ctx.open_on_canvas(path),
+            Purpose::Lesson => self.open_lesson(path),
             Purpose::ExportMyDigits(format) => self.ctx.export_my_digits(path, format),
             Purpose::Save(bytes) => self.ctx.background.run(
                 move || write_whole(&path, &bytes).map(|()| path),
@@ -154,7 +157,7 @@ fn refusal(path: &Path, purpose: &Purpose) -> Option<Message> {
         Purpose::RunFolder | Purpose::DataFolder | Purpose::CudaFolder => {
             (!path.is_dir()).then(|| Message::no_such_folder(path))
         }
-        Purpose::Import | Purpose::ImportInk | Purpose::OpenInDraw => {
+        Purpose::Import | Purpose::ImportInk | Purpose::OpenInDraw | Purpose::Lesson => {
             (!path.is_file()).then(|| Message::no_such_file(path))
         }
         Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) if path.exists() => {

@@ -26,6 +26,9 @@ pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Acti
             ui.spacing_mut().item_spacing.x = 2.0;
             ui.spacing_mut().button_padding.x = 9.0;
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
+                if screen == Screen::Lessons {
+                    continue;
+                }
                 // What follows is for experts.
                 if screen == Screen::Sweep {
                     style::divider(ui);
@@ -38,8 +41,23 @@ pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Acti
             let (button, _) = MenuButton::from_button(style::icon_button(Icon::Menu))
                 .ui(ui, |ui| menu(ui, app, views, actions));
             button.accessible_name("Menu").on_hover_text("Menu");
+            lessons(ui, app, actions);
         });
     });
+}
+
+/// The tab of the lessons: an icon alone, as there is no room for nine names.
+fn lessons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (name, icon, about) = named(Screen::Lessons);
+    let chosen = app.ctx.screen == Screen::Lessons || app.lessons.open.is_some();
+    let keys = shortcuts::SCREENS
+        .last()
+        .map(|keys| ui.ctx().format_shortcut(keys));
+    let about = format!("{about} ({})", keys.unwrap_or_default());
+    let button = style::icon_button(icon).selected(chosen);
+    let response = style::ask(ui, button, None, &about);
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, name));
+    response.pushes(actions, || Action::Show(Screen::Lessons));
 }
 
 fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<Action>) {
@@ -85,6 +103,11 @@ pub(super) const fn named(screen: Screen) -> (&'static str, Icon, &'static str) 
             "Hardware",
             Icon::Hardware,
             "This machine's hardware, self-test and benchmark",
+        ),
+        Screen::Lessons => (
+            "Lessons",
+            Icon::Lessons,
+            "Short experiments to understand how networks learn",
         ),
     }
 }

@@ -21,6 +21,7 @@ use crate::window::frame::Views;
 use crate::window::hardware::view as hardware;
 use crate::window::hardware::view::monitor;
 use crate::window::inside::view as inside;
+use crate::window::lessons::view as lessons;
 use crate::window::models::view as models;
 use crate::window::my_digits::view as my_digits;
 use crate::window::results::view as results;
@@ -35,7 +36,6 @@ const RUN_PANEL: f32 = 316.0;
 
 /// Draws the chosen screen and everything around it.
 pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
-    let width = ui.available_width();
     Panel::top("top bar")
         .frame(style::bar_frame(ui))
         .show(ui, |ui| bars::top_bar(ui, app, views, actions));
@@ -47,6 +47,8 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             .frame(style::bar_frame(ui))
             .show(ui, |ui| monitor::show(ui, app));
     }
+    lessons::panel(ui, app, actions);
+    let width = ui.available_width();
     let screen = ui.available_rect_before_wrap();
     let mut side_panel = Shown::Folded;
     if app.ctx.screen == Screen::Train {
@@ -75,6 +77,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             Screen::Models => models::show(ui, app, &mut views.models, actions),
             Screen::Results => results::show(ui, app, &mut views.results, actions),
             Screen::Hardware => hardware::show(ui, app, actions),
+            Screen::Lessons => lessons::show(ui, app, actions),
             Screen::MyDigits => my_digits::show(ui, app, &mut views.my_digits, actions),
         });
     let place = if app.ctx.screen == Screen::Draw {

@@ -22,6 +22,7 @@ pub const SCREENS: [KeyboardShortcut; Screen::ALL.len()] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num6),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num7),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num8),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num9),
 ];
 pub const MONITOR: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);

@@ -69,6 +69,8 @@ pub enum TrainAction {
     Type(Setting, String),
     ApplyPreset(Preset),
     ApplyRecommended,
+    /// Use these settings, which come from elsewhere, on the device that is in use.
+    UseSettings(Box<RunConfig>),
     /// Start a run with the current configuration.
     Start,
     Pause,
@@ -120,6 +122,7 @@ impl Train {
                     self.take_settings(ctx, config);
                 }
             }
+            TrainAction::UseSettings(config) => self.use_settings(ctx, *config),
             TrainAction::Start => self.start(ctx, mine),
             TrainAction::QueueRun => self.queue_run(ctx, mine),
             TrainAction::ShowNextRun(shown) => self.next_run_shown = shown,

@@ -15,6 +15,7 @@ use crate::window::{
 impl App {
     pub fn run_ended(&mut self, ended: &RunningJob, outcome: JobOutcome) -> Option<Problem> {
         let id = ended.id;
+        self.lessons.run_ended(ended, &outcome);
         let Self { ctx, train, .. } = self;
         match outcome {
             Ok(JobResult::Train(summary)) => self.run_finished(id, summary),

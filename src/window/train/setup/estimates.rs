@@ -61,7 +61,7 @@ impl Train {
     pub fn total_seconds(&self, ctx: &Ctx, config: &RunConfig, rate: f64) -> Option<f64> {
         let (all, test) = self.images(ctx)?;
         let epochs = f64::from(config.epochs);
-        let learned = self.training_images(ctx)? as f64 * epochs;
+        let learned = config.images_used(self.training_images(ctx)?) as f64 * epochs;
         let evaluated = validation_size(all) as f64 * epochs + test as f64;
         Some((learned + evaluated * EVALUATION) / rate)
     }

@@ -73,6 +73,18 @@ impl Train {
         ctx.config = config;
     }
 
+    /// Takes settings that come from elsewhere, but for what they say about the machine.
+    pub fn use_settings(&mut self, ctx: &mut Ctx, config: RunConfig) {
+        self.setting_chosen();
+        let config = RunConfig {
+            device: ctx.config.device,
+            threads: ctx.config.threads,
+            memory_limit: ctx.config.memory_limit,
+            ..config
+        };
+        self.take_settings(ctx, config);
+    }
+
     pub fn type_text(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, of: Setting, text: String) {
         self.setting_chosen();
         if of == Setting::LearningRate {

@@ -154,7 +154,7 @@ impl App {
         let mut lines = Vec::from_iter(initialization_outline(config));
         if let Some((train, test)) = self.train.images(&self.ctx) {
             let held_out = validation_size(train);
-            let learned_from = train - held_out;
+            let learned_from = config.images_used(train - held_out);
             let step = u64::from(config.batch_size.max(1)) * u64::from(config.accumulation.max(1));
             let steps = learned_from.div_ceil(step) * u64::from(config.epochs);
             let [learned_from, step, steps, held_out, test] =

@@ -7,6 +7,7 @@ pub mod data;
 pub mod descriptions;
 mod fields;
 pub mod learning;
+mod one_line;
 pub mod presets;
 pub mod preview;
 mod profile;
@@ -59,6 +60,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
     }
     more_settings(ui, app, &mut config, actions);
+    one_line::show(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
     if config != app.ctx.config {
         actions.push(Action::Train(TrainAction::Configure(Box::new(config))));
