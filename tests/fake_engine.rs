@@ -1487,6 +1487,7 @@ pub fn plan(config: &RunConfig) -> RunPlan {
 pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> RunSummary {
     RunSummary {
         posterior_samples: 0,
+        snapshots: Vec::new(),
         config: config.clone(),
         plan: plan(config),
         folder: PathBuf::from("runs/one"),

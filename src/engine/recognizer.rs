@@ -104,11 +104,7 @@ impl Recognizer {
         let classifier = self.in_use()?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
-            Ok(DrawingAnswer {
-                digit: prediction.digit,
-                confidence: prediction.confidence,
-                is_digit: prediction.is_digit,
-            })
+            Ok(DrawingAnswer::from(&prediction))
         };
         drawings.iter().map(answer).collect()
     }

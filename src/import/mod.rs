@@ -430,6 +430,7 @@ fn described(
             imported: summary.imported,
             number: None,
             posterior_samples: 0,
+            snapshots: Vec::new(),
             ..run
         };
     }
@@ -475,5 +476,6 @@ fn summary(card: &ModelCard, net: &Net, path: &Path) -> RunSummary {
         )),
         number: None,
         posterior_samples: 0,
+        snapshots: Vec::new(),
     }
 }

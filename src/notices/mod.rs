@@ -126,7 +126,7 @@ impl Message {
         let folder = rescue.folder.display();
         let kept = if rescue.model_alone {
             format!(
-                "Only its model, its accuracies and its history by epoch were saved, in {folder}: without the curve of its steps, its misclassified images and samples from its posterior."
+                "Only its model, its accuracies and its history by epoch were saved, in {folder}: without the curve of its steps, its misclassified images, samples from its posterior and its snapshots."
             )
         } else {
             format!("It was saved in {folder} instead.")

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::import::Trials;
+use crate::ink::Image;
 use crate::problem::{Code, Message, Problem};
 use crate::records::benchmark::{Effort, JobProgress, Report, Saved, StepConfig};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec,
-    FileInfo, FineTuned, ImportFinding, ImportSpec, ModelComparison, ModelRef, Profile,
+    FileInfo, FineTuned, ImportFinding, ImportSpec, ModelComparison, ModelLook, ModelRef, Profile,
     QuantizedAccuracy, RateFinding, Replace, RunSummary,
 };
 use crate::run_config::{DeviceChoice, RunConfig};
@@ -69,6 +70,13 @@ pub enum Job {
     },
     /// Import a file of weights.
     Import(ImportSpec),
+    /// Look at a saved network, such as one of those that a run kept while it trained.
+    LookAt {
+        /// Its file.
+        model: PathBuf,
+        /// What it is to recognize, as models see it.
+        images: Vec<Image>,
+    },
 }
 
 /// Where a job is done if the engine in use is on another machine, and which files of this machine
@@ -94,9 +102,13 @@ pub enum Needs<'j> {
 
 impl Job {
     /// True for work so short that it is done between two training steps: an export for which
-    /// nothing has to be measured.
+    /// nothing has to be measured, or a look at a network.
     pub const fn is_immediate(&self) -> bool {
-        matches!(self, Self::Export { spec, to, .. } if to.is_none() || !spec.is_quantized())
+        match self {
+            Self::Export { spec, to, .. } => to.is_none() || !spec.is_quantized(),
+            Self::LookAt { .. } => true,
+            _ => false,
+        }
     }
 
     /// The device that the engine has to reach for it; of several the one that needs a driver.
@@ -122,7 +134,8 @@ impl Job {
             | Self::Benchmark(_)
             | Self::CompareModels(_)
             | Self::Export { .. }
-            | Self::Import(_) => None,
+            | Self::Import(_)
+            | Self::LookAt { .. } => None,
         }
     }
 
@@ -139,6 +152,7 @@ impl Job {
             | Self::CompareModels(_)
             | Self::Export { .. }
             | Self::Import(_)
+            | Self::LookAt { .. }
             // What is said of this machine is measured on it.
             | Self::Benchmark(_)
             | Self::TimeSteps(_) => Needs::ThisMachine,
@@ -226,6 +240,8 @@ pub enum JobResult {
         /// How that was found out.
         finding: ImportFinding,
     },
+    /// What was seen.
+    LookAt(ModelLook),
     /// It is not clear how the weights to import are meant: nothing was imported, and somebody has
     /// to choose.
     ImportUndecided {
@@ -252,6 +268,7 @@ impl JobResult {
             | Self::FindLearningRate(_)
             | Self::FindBatchSize(_)
             | Self::Export(_)
+            | Self::LookAt(_)
             | Self::ImportUndecided { .. } => None,
         }
     }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Normalization;
+use super::{DrawingAnswer, Normalization};
 use crate::ink::Image;
 use crate::run_config::Initialization;
 use crate::text::format::{grouped, percent};
@@ -75,6 +75,15 @@ pub struct LearningSnapshot {
     /// Its answers to the validation images, in their order.
     pub answers: Vec<HeldOutAnswer>,
     /// Its first layer, where that was looked at again.
+    pub first_layer: Option<WeightImages>,
+}
+
+/// What a saved network makes of some images.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelLook {
+    /// Its answers, in the order of the images.
+    pub answers: Vec<DrawingAnswer>,
+    /// The first units of its first layer, where its weights can be seen as images.
     pub first_layer: Option<WeightImages>,
 }
 

@@ -41,7 +41,7 @@ pub use inspection::{
 };
 pub use learning::{
     Components, HeldOutAnswer, HeldOutImage, InitializationReport, LayerVariance, LearningSnapshot,
-    WeightImages,
+    ModelLook, WeightImages,
 };
 pub use model::{
     Annotation, DigitPrediction, DrawingAnswer, Evaluation, ModelInfo, ModelRef, Normalization,
@@ -50,9 +50,9 @@ pub use model::{
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use recognition::{Attribution, Change, Counterfactual, Details, Recognition};
 pub use run::{
-    Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, Rescue, RunPlan,
-    RunPosition, RunSummary, StepCurve, StepPoint, Telemetry, chance_loss, posterior_sample_count,
-    posterior_sample_name,
+    Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, Rescue,
+    RunPlan, RunPosition, RunSummary, SnapshotRecord, StepCurve, StepPoint, Telemetry, chance_loss,
+    posterior_sample_count, posterior_sample_name, snapshot_name, snapshot_step,
 };
 pub use searches::{
     BatchSizeFinding, BatchSizeSpec, RateFinding, RatePoint, RateSearch, RateSuggestion, Reached,

@@ -1,7 +1,7 @@
 //! A training run: its plan, its steps and epochs as they come, and what is saved of it.
 
 use std::fmt::{Display, Formatter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ pub struct Rescue {
     /// True if that is in the system's temporary folder, which does not last.
     pub temporary: bool,
     /// True if only its model and its figures were saved, without its steps, its misclassified
-    /// images and its samples from the posterior.
+    /// images, its samples from the posterior and its snapshots.
     pub model_alone: bool,
 }
 
@@ -288,7 +288,26 @@ pub struct RunSummary {
     /// [`RunSummary::posterior_sample_paths`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub posterior_samples: u32,
+    /// The network as it was during the run, the earliest step first, each in a model file beside
+    /// the model; see [`RunSummary::snapshot_path`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<SnapshotRecord>,
 }
+
+/// A step after which the network was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SnapshotRecord {
+    /// Steps done; 0 before the first.
+    pub step: u64,
+    /// Accuracy on validation images: all of them at the end of an epoch.
+    pub accuracy: f32,
+    /// How many these are.
+    pub images: u64,
+}
+
+/// The most snapshots that a run keeps.
+pub const MAX_SNAPSHOTS: usize = 24;
 
 /// The most samples from the posterior that a run keeps: those after its last epochs.
 pub const MAX_POSTERIOR_SAMPLES: usize = 10;
@@ -320,6 +339,23 @@ pub fn posterior_sample_name(number: u32) -> String {
     format!("sample-{number:02}.safetensors")
 }
 
+const SNAPSHOT_NAME: [&str; 2] = ["step-", ".safetensors"];
+
+/// What the file with the network after this step is called; the files sort by step.
+pub fn snapshot_name(step: u64) -> String {
+    let [before, after] = SNAPSHOT_NAME;
+    format!("{before}{step:06}{after}")
+}
+
+/// The step after which the network in a file with this path was kept; `None` for any other file.
+pub fn snapshot_step(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let [before, after] = SNAPSHOT_NAME;
+    let step = name.strip_prefix(before)?.strip_suffix(after)?;
+    let step = step.parse().ok()?;
+    (snapshot_name(step) == name).then_some(step)
+}
+
 impl RunSummary {
     /// True if it came of its settings alone: it was not stopped, and nobody changed its learning
     /// rate.
@@ -348,6 +384,11 @@ impl RunSummary {
         (1..=count)
             .map(|number| self.folder.join(posterior_sample_name(number)))
             .collect()
+    }
+
+    /// The model file of its network as it was after this step.
+    pub fn snapshot_path(&self, step: u64) -> PathBuf {
+        self.folder.join(snapshot_name(step))
     }
 
     /// See [`Accuracy::of_model`].

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::run_config::MAX_PARAMETERS;
 use crate::system::messagepack;
-use crate::train::{Checkpoint, CheckpointCard};
+use crate::train::{Checkpoint, CheckpointCard, HISTORY_BYTES};
 
 const MAGIC: [u8; 8] = *b"INKCKPT\n";
 /// Version 1 had no checksums, and checkpoints only between epochs.
@@ -21,8 +21,8 @@ const VERSION: u32 = 1;
 const MAX_CARD_BYTES: u32 = 16 << 20;
 /// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the
 /// weights, three of the optimizer and the average, as they are and for a rollback, the best
-/// weights, and ten samples from the posterior.
-const MAX_BYTES: u64 = 24 * 4 * MAX_PARAMETERS;
+/// weights, and ten samples from the posterior. Snapshots come on top.
+const MAX_BYTES: u64 = 24 * 4 * MAX_PARAMETERS + HISTORY_BYTES;
 
 const DAMAGED: &str = "it is damaged: its checksum is wrong";
 

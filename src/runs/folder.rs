@@ -13,7 +13,7 @@ use super::{CheckpointWriter, RunError};
 use crate::nn::{ComputeError, ModelFile};
 use crate::records::{
     Annotation, MAX_POSTERIOR_SAMPLES, RunSummary, SplitEvaluation, StepPoint,
-    posterior_sample_name,
+    posterior_sample_name, snapshot_name, snapshot_step,
 };
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
@@ -68,6 +68,8 @@ pub struct RunContents<'r> {
     pub model: ModelFile,
     /// As many samples from the posterior of its weights as its summary says.
     pub posterior: Vec<ModelFile>,
+    /// As many snapshots as its summary lists.
+    pub snapshots: Vec<ModelFile>,
     pub summary: Cow<'r, RunSummary>,
     pub steps: Cow<'r, [StepPoint]>,
 }
@@ -78,6 +80,7 @@ impl<'r> RunContents<'r> {
         Ok(Self {
             model: outcome.model_file(),
             posterior: outcome.posterior_files().map_err(ComputeError::from)?,
+            snapshots: outcome.snapshot_files().map_err(ComputeError::from)?,
             summary: Cow::Borrowed(&outcome.summary),
             steps: Cow::Borrowed(outcome.curve.points()),
         })
@@ -89,7 +92,11 @@ impl<'r> RunContents<'r> {
         Self {
             model: self.model.clone(),
             posterior: Vec::new(),
-            summary: Cow::Owned(self.summary.without_images()),
+            snapshots: Vec::new(),
+            summary: Cow::Owned(RunSummary {
+                snapshots: Vec::new(),
+                ..self.summary.without_images()
+            }),
             steps: Cow::Borrowed(&[]),
         }
     }
@@ -99,6 +106,7 @@ impl<'r> RunContents<'r> {
         Self {
             model,
             posterior: Vec::new(),
+            snapshots: Vec::new(),
             summary: Cow::Owned(summary),
             steps: Cow::Borrowed(&[]),
         }
@@ -155,6 +163,7 @@ pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
 
 fn is_ours(entry: &DirEntry) -> bool {
     let name = entry.file_name();
+    let is_snapshot = || snapshot_step(Path::new(&name)).is_some();
     let is_sample =
         || (1..=MAX_POSTERIOR_SAMPLES as u32).any(|number| name == *posterior_sample_name(number));
     [
@@ -168,6 +177,7 @@ fn is_ours(entry: &DirEntry) -> bool {
     .iter()
     .any(|ours| name == *ours)
         || is_sample()
+        || is_snapshot()
 }
 
 fn check_writable_above(target: &Path) -> Result<(), RunError> {
@@ -239,12 +249,19 @@ pub fn write_beside(
     let RunContents {
         model,
         posterior,
+        snapshots,
         summary,
         steps,
     } = contents;
     write(MODEL, &model.to_bytes(weights)?)?;
     for (number, sample) in (1..).zip(posterior) {
         write(&posterior_sample_name(number), &sample.to_bytes(weights)?)?;
+    }
+    for (record, snapshot) in summary.snapshots.iter().zip(snapshots) {
+        write(
+            &snapshot_name(record.step),
+            &snapshot.to_bytes(WeightFormat::F16)?,
+        )?;
     }
     write(HISTORY, history(summary).as_bytes())?;
     write(STEPS, step_table(steps).as_bytes())?;

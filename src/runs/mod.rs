@@ -5,7 +5,8 @@
 //! line per epoch) and `steps.csv` (a line per step, or per several of a long run). It is written
 //! under another name and renamed when complete, so a folder that exists is whole. Runs with
 //! Langevin dynamics leave samples from the posterior of their weights as well, in
-//! `sample-01.safetensors` and so on. `annotation.json`, with the run's name, note, tags and star,
+//! `sample-01.safetensors` and so on. `step-000100.safetensors` and the like are snapshots: the
+//! network as it was during the run. `annotation.json`, with the run's name, note, tags and star,
 //! is added where a person gives it one, and `evaluation.json` where a person has its model
 //! evaluated. Checkpoints, from which an interrupted run can be resumed, are in a folder of their
 //! own.

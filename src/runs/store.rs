@@ -14,13 +14,15 @@ use super::folder::{
 use super::{CheckpointWriter, RunError};
 use crate::nn::parameter_count;
 use crate::optim::OptimizerConfig;
-use crate::records::{Annotation, RunSummary, SplitEvaluation, posterior_sample_count};
+use crate::records::{
+    Annotation, MAX_SNAPSHOTS, RunSummary, SplitEvaluation, posterior_sample_count,
+};
 use crate::run_config::{DataSource, DataSpec, RunConfig, WeightFormat};
 use crate::system::disk;
 use crate::system::files::create_folder;
 use crate::text::format::{joined, name_time};
 use crate::text::visible;
-use crate::train::TrainedModel;
+use crate::train::{HISTORY_BYTES, TrainedModel};
 
 const DELETED: &str = ".deleted";
 
@@ -443,7 +445,7 @@ pub fn check_disk_space(
 
 /// Bytes that a run takes.
 struct Needed {
-    /// Its model and its samples from the posterior.
+    /// Its model, its samples from the posterior and its snapshots.
     run: u64,
     /// These, its last checkpoint, and the one before, which goes only when that is written.
     all: u64,
@@ -458,10 +460,11 @@ impl Needed {
         let samples = posterior_sample_count(config) as u64;
         let (best, model) = (1, 1);
         let weights = NUMBER_BYTES * parameter_count(config.network(), config.data.classes().len());
-        let run = weights * (model + samples) + MARGIN;
+        let snapshots = (weights / 2 * MAX_SNAPSHOTS as u64).min(HISTORY_BYTES);
+        let run = weights * (model + samples) + snapshots + MARGIN;
         Self {
             run,
-            all: run + weights * 2 * (2 * state + best + samples),
+            all: run + 2 * (weights * (2 * state + best + samples) + snapshots),
         }
     }
 }

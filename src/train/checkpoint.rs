@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batches::EpochSteps;
 use super::gradient_noise::MAX_GROWTH;
+use super::history::Snapshot;
 use super::progress::{EpochWeights, PartialEpoch};
 use super::stepper::{StepperState, TrainState, have_lens_of};
 use crate::data::Fingerprint;
@@ -19,7 +20,7 @@ use crate::nn::Net;
 use crate::optim::OptimizerConfig;
 use crate::problem::Problem;
 use crate::records::{
-    EpochRecord, MAX_POSTERIOR_SAMPLES, RateChange, RunPlan, RunPosition, StepCurve,
+    EpochRecord, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, RateChange, RunPlan, RunPosition, StepCurve,
 };
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::train::TrainError;
@@ -53,6 +54,8 @@ pub struct Checkpoint {
     pub(super) stepper: StepperState,
     pub(super) best: Option<Arc<EpochWeights>>,
     pub(super) posterior: Vec<Arc<EpochWeights>>,
+    #[serde(default)]
+    pub(super) snapshots: Vec<Arc<Snapshot>>,
 }
 
 impl CheckpointCard {
@@ -81,6 +84,7 @@ impl Checkpoint {
             stepper,
             best,
             posterior,
+            snapshots,
             ..
         } = self;
         let refuse = |reason: &str| {
@@ -124,6 +128,8 @@ impl Checkpoint {
             && posterior
                 .iter()
                 .all(|sample| have_lens_of(&sample.weights, net))
+            && snapshots.len() <= MAX_SNAPSHOTS
+            && snapshots.iter().all(|snapshot| snapshot.fits(net))
             && best_fits == (position.epochs > 0).then_some(true);
         if intact {
             Ok(())

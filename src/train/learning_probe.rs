@@ -34,25 +34,11 @@ pub struct LearningProbe {
 }
 
 impl LearningProbe {
-    /// Chooses as many images of each of this many classes, or as many as there are; the same seed
-    /// chooses the same ones.
+    /// Classifies the images that [`held_out`] chooses.
     pub fn new(validation: &Split, classes: usize, seed: u64) -> Self {
-        let per_class = (IMAGES / classes.max(1)).max(1);
-        let chosen = (0..classes as u8).flat_map(|digit| {
-            let mut indices: Vec<u32> = (0..)
-                .zip(&validation.labels)
-                .filter(|(_, label)| **label == digit)
-                .map(|(index, _)| index)
-                .collect();
-            Random::stream(seed, "held-out images", u64::from(digit)).shuffle(&mut indices);
-            indices.truncate(per_class);
-            indices
-        });
-        let mut images = Split::default();
-        gather_batch(validation, &chosen.collect::<Vec<_>>(), &mut images);
         let now = Instant::now();
         Self {
-            images,
+            images: held_out(validation, classes, seed),
             last: now,
             interval: MIN_INTERVAL,
             layer_due: now,
@@ -90,7 +76,7 @@ impl LearningProbe {
         let start = Instant::now();
         let answers = self.answers(net, temperature)?;
         let first_layer = if start >= self.layer_due {
-            first_layer(net)?
+            first_layer(net, UNITS)?
         } else {
             None
         };
@@ -133,9 +119,28 @@ impl LearningProbe {
     }
 }
 
-/// The first layer's weights where they can be seen as images: kernels on the image, or a weight
-/// for each of its pixels.
-fn first_layer(net: &Net) -> Result<Option<WeightImages>> {
+/// Some validation images, as many of each of this many classes, or as many as there are; the same
+/// seed chooses the same ones.
+pub fn held_out(validation: &Split, classes: usize, seed: u64) -> Split {
+    let per_class = (IMAGES / classes.max(1)).max(1);
+    let chosen = (0..classes as u8).flat_map(|digit| {
+        let mut indices: Vec<u32> = (0..)
+            .zip(&validation.labels)
+            .filter(|(_, label)| **label == digit)
+            .map(|(index, _)| index)
+            .collect();
+        Random::stream(seed, "held-out images", u64::from(digit)).shuffle(&mut indices);
+        indices.truncate(per_class);
+        indices
+    });
+    let mut images = Split::default();
+    gather_batch(validation, &chosen.collect::<Vec<_>>(), &mut images);
+    images
+}
+
+/// The weights of so many units of the first layer where they can be seen as images: kernels on the
+/// image, or a weight for each of its pixels.
+pub fn first_layer(net: &Net, most: usize) -> Result<Option<WeightImages>> {
     let Some(weights) = net.parameters().first().map(crate::nn::Parameter::tensor) else {
         return Ok(None);
     };
@@ -145,7 +150,7 @@ fn first_layer(net: &Net) -> Result<Option<WeightImages>> {
         _ => return Ok(None),
     };
     let values = weights
-        .narrow(0, 0, units.min(UNITS))?
+        .narrow(0, 0, units.min(most))?
         .flatten_all()?
         .to_vec1::<f32>()?;
     Ok(Some(WeightImages::of(width, height, &values)))

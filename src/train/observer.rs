@@ -97,4 +97,10 @@ pub trait RunObserver: Send {
     fn checkpoint_interval(&self) -> Duration {
         Duration::MAX
     }
+
+    /// How many bytes may be taken by snapshots of the network, for whoever looks at it as it was
+    /// during the run. Usually none are kept.
+    fn history_bytes(&self) -> u64 {
+        0
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{Checkpoint, CheckpointCard};
+use super::history::{History, Snapshot};
 use super::metrics::Metrics;
 use super::stepper::StepperState;
 use crate::math::packed;
@@ -34,6 +35,8 @@ pub struct RunProgress {
     /// With Langevin dynamics the weights after the last epochs: samples from their posterior, the
     /// oldest first.
     pub posterior: Vec<Arc<EpochWeights>>,
+    /// The network as it was after earlier steps, the earliest first.
+    pub snapshots: Vec<Arc<Snapshot>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -59,6 +62,7 @@ impl RunProgress {
             dropout: Random::stream(config.seed, "dropout", 0),
             best: None,
             posterior: Vec::new(),
+            snapshots: Vec::new(),
         }
     }
 
@@ -72,6 +76,7 @@ impl RunProgress {
             stepper,
             best,
             posterior,
+            snapshots,
         } = checkpoint;
         (
             Self {
@@ -84,6 +89,7 @@ impl RunProgress {
                 dropout,
                 best,
                 posterior,
+                snapshots,
             },
             stepper,
         )
@@ -115,7 +121,14 @@ impl RunProgress {
             stepper,
             best: self.best.clone(),
             posterior: self.posterior.clone(),
+            snapshots: self.snapshots.clone(),
         }
+    }
+
+    /// True when the network is to be kept as it is after the steps so far.
+    pub fn is_snapshot_due(&self, history: &History) -> bool {
+        let kept = self.snapshots.iter().map(|snapshot| snapshot.record);
+        history.is_due(kept, self.step)
     }
 
     pub fn epoch(&self) -> u32 {

@@ -7,6 +7,7 @@
 //! second whatever the batch size. Where memory runs out, micro-batches are made smaller. Every
 //! image is seen once an epoch.
 
+use std::sync::Arc;
 use std::thread::Scope;
 
 use candle_core::{Result as TensorResult, Tensor};
@@ -14,6 +15,7 @@ use candle_core::{Result as TensorResult, Tensor};
 use super::batches::{Batch, Batches, EpochSteps, Shuffle};
 use super::checkpoint::Checkpoint;
 use super::gradient_noise::{grown, next_factor, noise_scale};
+use super::history::History;
 use super::memory::MicroBatcher;
 use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
 use super::observer::{EndRequest, RunObserver, RunStart};
@@ -158,6 +160,7 @@ struct Run<'run, 'scope, 'env> {
     batches: Batches,
     micro_batches: MicroBatcher<'run>,
     progress: RunProgress,
+    history: History,
     clock: RunClock,
     /// When the epoch in progress started, in the clock's seconds.
     epoch_started: f64,
@@ -209,6 +212,8 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         if let Some(report) = &initialization {
             observer.initialized(report);
         }
+        let bytes = observer.history_bytes();
+        let history = History::new(config, &plan, &net, &split.validation, bytes);
         let clock = RunClock::start(&plan, config.epochs, &progress);
         let images = (train_images, &split.train[..]);
         let batches = start_batches(scope, config, images, context, &progress)?;
@@ -230,6 +235,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             batches,
             micro_batches,
             progress,
+            history,
             clock,
             epoch_started: 0.0,
             observer,
@@ -237,6 +243,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     }
 
     fn epochs(&mut self) -> Result<(), Ended> {
+        self.keep_snapshot()?;
         while self.progress.epoch() <= self.config.epochs
             && self.progress.stopped_early(self.config).is_none()
         {
@@ -327,6 +334,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             ..self.clock.step(step, self.progress.epoch(), images)
         };
         self.report(taken, telemetry);
+        self.keep_snapshot()?;
         self.progress.current.seconds = self.clock.seconds() - self.epoch_started;
         if let Some(recorder) = recorder {
             let steps = self.stepper.read_pending()?;
@@ -350,6 +358,21 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         let batches = f64::from(self.progress.batch_factor);
         let of_batches = self.config.optimizer.rate_factor(batches) as f32;
         self.schedule.lr(self.progress.step) * of_batches * self.progress.rate_factor()
+    }
+
+    /// Keeps the network as it is now, if that is due. At the end of an epoch, it is kept once it is
+    /// validated.
+    fn keep_snapshot(&mut self) -> Result<(), Problem> {
+        let ends_epoch = self.progress.current.steps == self.plan.steps_per_epoch;
+        if ends_epoch || !self.progress.is_snapshot_due(&self.history) {
+            return Ok(());
+        }
+        let (history, step) = (&self.history, self.progress.step);
+        let kept = self
+            .stepper
+            .with_average(|net| history.take(net, step, None))?;
+        self.progress.snapshots.extend(kept.map(Arc::new));
+        Ok(())
     }
 
     /// Adds up the gradients of a step over this many images. An interrupted step is completed
@@ -419,6 +442,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             config,
             split,
             progress,
+            history,
             clock,
             observer,
             ..
@@ -441,6 +465,12 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
                 seconds: progress.current.seconds as f32,
             };
             let calibration = measured.calibration(&split.validation.labels);
+            if progress.is_snapshot_due(history) {
+                let images = split.validation.len() as u64;
+                let measured = Some((&record, images, calibration));
+                let kept = history.take(net, record.step, measured)?;
+                progress.snapshots.extend(kept.map(Arc::new));
+            }
             progress.complete_epoch(config, record, net, calibration)?;
             clock.pause(|| observer.epoch(&record, net, calibration));
             Ok::<_, Ended>(())

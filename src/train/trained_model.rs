@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::history::Snapshot;
 use super::progress::{EpochWeights, RunProgress};
 use crate::data::Split;
 use crate::hardware::machine;
@@ -42,6 +43,8 @@ pub struct TrainedModel {
     pub calibration: Calibration,
     /// Samples from the posterior of the weights, where the optimizer draws them.
     pub posterior: Vec<Arc<EpochWeights>>,
+    /// The network as it was before, the earliest step first.
+    pub snapshots: Vec<Arc<Snapshot>>,
 }
 
 impl TrainedModel {
@@ -61,8 +64,11 @@ impl TrainedModel {
             curve,
             rate_changes,
             posterior,
+            mut snapshots,
             ..
         } = progress;
+        // With early stopping, the run went on after the epoch that was kept.
+        snapshots.retain(|snapshot| snapshot.record.step < best.record.step);
         let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
         let summary = RunSummary {
             config: config.clone(),
@@ -84,6 +90,7 @@ impl TrainedModel {
             imported: None,
             number: None,
             posterior_samples: posterior.len() as u32,
+            snapshots: snapshots.iter().map(|snapshot| snapshot.record).collect(),
         };
         Self {
             summary,
@@ -91,6 +98,7 @@ impl TrainedModel {
             net,
             calibration,
             posterior,
+            snapshots,
         }
     }
 
@@ -125,6 +133,25 @@ impl TrainedModel {
             })
         };
         self.posterior.iter().map(file).collect()
+    }
+
+    /// The snapshots as they are saved, on the CPU, without a digit detector.
+    pub fn snapshot_files(&self) -> candle_core::Result<Vec<ModelFile>> {
+        let epochs = &self.summary.epochs;
+        let file = |snapshot: &Arc<Snapshot>| {
+            let net = self.net.to_device(&DeviceContext::CPU)?;
+            let net = net.with_digit_detector(None);
+            snapshot.restore(&net)?;
+            let step = snapshot.record.step;
+            let ended = epochs.iter().find(|record| record.step == step);
+            let done = epochs.iter().filter(|record| record.step <= step).count();
+            let card = ModelCard {
+                epochs: done as u32,
+                ..self.card(ended, snapshot.calibration, None)
+            };
+            Ok(ModelFile { net, card })
+        };
+        self.snapshots.iter().map(file).collect()
     }
 
     /// The card of the weights of this epoch.

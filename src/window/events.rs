@@ -27,6 +27,7 @@ impl App {
         self.train.update_samples(&self.ctx);
         self.draw.update_stages(&mut self.ctx);
         self.update_answers();
+        self.update_timeline();
         self.machine.sample_monitor(&mut self.ctx);
         self.settle();
         let expiry = self.ctx.expire_notices();
@@ -186,7 +187,7 @@ impl App {
                 };
                 let other = !self.ctx.model_in_use.as_ref().is_some_and(known);
                 if let ModelRef::File(path) = &model.reference {
-                    self.ctx.settings.last_model = Some(path.clone());
+                    self.ctx.settings.last_model = Some(self.models.end_of_run(path));
                 }
                 if model.reference == ModelRef::Starter {
                     self.ctx.starter_model = Some(model.clone());

@@ -39,6 +39,8 @@ pub enum Activity {
     Export,
     ExportPreview,
     Import,
+    /// A look at one of the networks along a run.
+    Look,
 }
 
 /// What every job is for, what it is called, and the screen that shows it; no name for what is
@@ -47,6 +49,7 @@ const fn about(job: &Job) -> (Activity, Option<(&'static str, Screen)>) {
     let (activity, name, screen) = match job {
         Job::Train { .. } => return (Activity::Run, None),
         Job::Trial(_) => return (Activity::Trial, None),
+        Job::LookAt { .. } => return (Activity::Look, None),
         Job::Export { to: None, .. } => return (Activity::ExportPreview, None),
         Job::Evaluate(_) => (Activity::Evaluation, "Evaluation", Screen::Results),
         Job::FineTune(_) => (Activity::FineTuning, "Fine-tuning", Screen::MyDigits),
@@ -242,6 +245,7 @@ impl App {
             | Activity::Export
             | Activity::ExportPreview
             | Activity::Import => self.models.job_ended(ctx, ended, outcome),
+            Activity::Look => self.draw.timeline.on_look(&ended, outcome),
         };
         if let Some(problem) = problem {
             self.ctx.show_problem(&problem);

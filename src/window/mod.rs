@@ -46,6 +46,7 @@ pub use hardware::{
     Machine, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState,
     SampleLoad, SelfTest, SendingQuestion, SentView, automatic,
 };
+pub use inside::timeline;
 pub use inside::{InsideAction, Level};
 pub use jobs::{Activity, JobOutcome, Jobs, RunningJob, ShownJob, WithoutResult};
 pub use lessons::{Lessons, LessonsAction};

@@ -8,6 +8,7 @@ mod find_batch_size;
 mod find_learning_rate;
 mod fine_tune;
 mod import;
+mod look_at;
 mod measure;
 mod saved_model;
 mod train;
@@ -73,6 +74,7 @@ pub(super) fn run(
             replace,
         } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),
+        Job::LookAt { model, images } => look_at::run_at_once(model, images),
     };
     autotuning::save(&workspace.settings.benchmarks);
     queue.end(id, result);
@@ -99,6 +101,7 @@ pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, Problem>> {
             to,
             replace,
         } if job.is_immediate() => Some(export::run_at_once(model, spec, to.as_deref(), *replace)),
+        Job::LookAt { model, images } => Some(look_at::run_at_once(model, images)),
         _ => None,
     }
 }

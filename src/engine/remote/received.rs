@@ -12,7 +12,8 @@ use crate::nn::ModelFile;
 use crate::problem::{Code, Problem};
 use crate::protocol::{EngineError, Event, JobEvent, JobResult};
 use crate::records::{
-    JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name,
+    JobId, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, RunPosition, RunSummary, posterior_sample_name,
+    snapshot_name, snapshot_step,
 };
 use crate::run_config::RunConfig;
 use crate::runs::{
@@ -69,10 +70,13 @@ impl RemoteRun {
         let folder =
             tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
         let samples = (1..=MAX_POSTERIOR_SAMPLES as u32).map(posterior_sample_name);
+        let names = files.keys().cloned();
+        let snapshots = names.filter(|name| snapshot_step(Path::new(name)).is_some());
         for name in ["run.json", "model.safetensors", "steps.csv"]
             .map(str::to_owned)
             .into_iter()
             .chain(samples)
+            .chain(snapshots)
         {
             if let Some(bytes) = files.get(&name) {
                 let path = folder.path().join(&name);
@@ -106,11 +110,21 @@ impl RemoteRun {
             .iter()
             .map(|path| load_model(path))
             .collect::<Result<_, _>>()?;
+        // Without one of them, the others are worth as much.
+        let mut snapshots = Vec::new();
+        summary.snapshots.retain(|record| {
+            let loaded = load_model(&folder.path().join(snapshot_name(record.step)));
+            let loaded = loaded.inspect_err(|error| tracing::info!(%error, "a snapshot is left out"));
+            let is_kept = snapshots.len() < MAX_SNAPSHOTS && loaded.is_ok();
+            snapshots.extend(loaded.ok().filter(|_| is_kept));
+            is_kept
+        });
         let config = of_this_machine(summary.config);
         let steps = Cow::Owned(load_steps(folder.path()));
         Ok(RunContents {
             model,
             posterior,
+            snapshots,
             summary: Cow::Owned(RunSummary { config, ..summary }),
             steps,
         })

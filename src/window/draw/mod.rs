@@ -27,6 +27,7 @@ use self::why::Why;
 use crate::ink::{Bounds, Ink};
 use crate::records::Prediction;
 use crate::run_config::Classes;
+use crate::window::timeline::Timeline;
 use crate::window::{Ctx, Screen};
 
 /// Recent drawings that are kept.
@@ -67,6 +68,8 @@ pub struct Draw {
     pub why: Why,
     /// Whether Train shows what the network makes of the drawing.
     pub maps_in_train: bool,
+    /// The network in use as it was during its run.
+    pub timeline: Timeline,
     /// Training seconds at which the drawing was last classified again automatically.
     pub(in crate::window) classified_at: f32,
 }
@@ -112,6 +115,7 @@ impl Draw {
             preprocessing: Preprocessing::default(),
             why: Why::default(),
             maps_in_train: false,
+            timeline: Timeline::default(),
             classified_at: 0.0,
         }
     }

@@ -1,6 +1,6 @@
 //! The model in use as text.
 
-use crate::records::{Ensemble, ModelInfo, ModelRef};
+use crate::records::{Ensemble, ModelInfo, ModelRef, snapshot_step};
 use crate::text::format::{capitalized, count, grouped};
 use crate::window::train::run::RunView;
 
@@ -20,6 +20,11 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
         ),
         (ModelRef::Starter, _) => "using the starter model".to_owned(),
         (ModelRef::Ensemble(ensemble), _) => format!("using {}", ensemble_words(ensemble)),
+        (ModelRef::File(file), _) if snapshot_step(file).is_some() => format!(
+            "using {} as it was at step {}",
+            reader.network.label(),
+            grouped(snapshot_step(file).unwrap_or_default())
+        ),
         (ModelRef::File(_), _) => format!(
             "using {}, trained on {}",
             reader.network.label(),

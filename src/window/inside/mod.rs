@@ -1,6 +1,7 @@
 //! Looking into the model in use while it recognizes the drawing: its network, a layer, a unit, one
 //! number. What the network computes comes with what was read on the canvas.
 
+pub mod timeline;
 pub mod view;
 pub mod words;
 
@@ -12,6 +13,8 @@ use crate::window::{Ctx, Draw};
 pub enum Level {
     /// At all layers.
     Network,
+    /// At what it made of the same images in the course of its run.
+    Timeline,
     /// At all units of this layer.
     Layer(usize),
     /// At this unit.
@@ -38,7 +41,7 @@ impl Level {
     pub const fn outer(self) -> Option<Self> {
         match self {
             Self::Network => None,
-            Self::Layer(_) => Some(Self::Network),
+            Self::Layer(_) | Self::Timeline => Some(Self::Network),
             Self::Unit { layer, .. } => Some(Self::Layer(layer)),
             Self::Number { layer, unit, .. } => Some(Self::Unit { layer, unit }),
         }
@@ -47,7 +50,7 @@ impl Level {
     /// The unit that is looked at.
     pub const fn look(self) -> Option<Look> {
         match self {
-            Self::Network | Self::Layer(_) => None,
+            Self::Network | Self::Timeline | Self::Layer(_) => None,
             Self::Unit { layer, unit } => Some(Look {
                 layer,
                 unit,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::problem::{Message, Problem};
 use crate::protocol::JobResult;
-use crate::records::{Annotation, ModelRef, SplitEvaluation};
+use crate::records::{Annotation, ModelRef, SplitEvaluation, snapshot_step};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
 use crate::window::{
@@ -79,6 +79,7 @@ impl Models {
         if let ModelRef::File(file) = &model.reference
             && let Some(folder) = file.parent()
             && folder.parent() == Some(&ctx.deps.paths.runs)
+            && snapshot_step(file).is_none()
         {
             let measured = Box::new(measured.clone());
             self.change(ctx, Change::Evaluate(folder.to_owned(), measured));

@@ -1,10 +1,11 @@
 //! What models are called wherever one is named.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::nn::{Layer, layers};
-use crate::records::{Ensemble, ModelRef, RunSummary};
+use crate::records::{Ensemble, ModelRef, RunSummary, snapshot_step};
 use crate::runs::{CURRENT_RUN, LAST_RUN, Repeats, RunEntry, STARTER_MODEL};
+use crate::text::format::grouped;
 use crate::text::visible;
 use crate::window::{App, Ctx, Models};
 
@@ -17,7 +18,11 @@ impl App {
                 Some(run) if run.id == *id && run.is_active() => CURRENT_RUN.to_owned(),
                 _ => LAST_RUN.to_owned(),
             },
-            ModelRef::File(file) => self.models.file_name(file),
+            ModelRef::File(file) => {
+                let name = self.models.file_name(file);
+                let at = snapshot_step(file).filter(|_| self.models.end_of_run(file) != *file);
+                at.map_or_else(|| name.clone(), |step| format!("{name}, step {}", grouped(step)))
+            }
             ModelRef::Ensemble(ensemble) => {
                 let first = ensemble
                     .models
@@ -79,6 +84,13 @@ impl App {
 }
 
 impl Models {
+    /// The model that the run of this one left, if this is its network at an earlier step.
+    pub fn end_of_run(&self, file: &Path) -> PathBuf {
+        let run = file.parent().and_then(|folder| self.listed(folder));
+        let run = run.filter(|_| snapshot_step(file).is_some());
+        run.map_or_else(|| file.to_owned(), |run| run.model_path.clone())
+    }
+
     /// The name of the model in this file: that of its run, or what the file is called.
     fn file_name(&self, file: &Path) -> String {
         let own = || {

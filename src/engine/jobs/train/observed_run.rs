@@ -16,7 +16,8 @@ use crate::records::{
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
 use crate::train::{
-    Checkpoint, EndRequest, LearningProbe, RunObserver, RunOrigin, RunStart, StepRequest,
+    Checkpoint, EndRequest, HISTORY_BYTES, LearningProbe, RunObserver, RunOrigin, RunStart,
+    StepRequest,
 };
 
 /// After this many steps the network has begun to learn, and drawings are recognized with its
@@ -360,5 +361,9 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
 
     fn checkpoint_interval(&self) -> Duration {
         CHECKPOINT_INTERVAL
+    }
+
+    fn history_bytes(&self) -> u64 {
+        HISTORY_BYTES
     }
 }

@@ -154,7 +154,7 @@ fn prediction_column(
     let explains = app.draw.why.shown && canvas == Canvas::One;
     let explains_in_little_room = explains && height < LOW;
     verdict::model_choice(ui, app, actions);
-    if !explains_in_little_room {
+    if !explains_in_little_room && !inside::timeline::back_to_end(ui, app, actions) {
         verdict::device(ui, app, actions);
     }
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());

@@ -7,6 +7,7 @@ mod network;
 mod number;
 mod single_step;
 mod strip;
+pub mod timeline;
 mod unit;
 
 use eframe::egui::{Align, InputState, Key, Layout, Modifiers, Role, Ui, WidgetInfo, vec2};
@@ -34,6 +35,7 @@ pub struct InsideView {
     maps: LayerMaps,
     /// What is shown of the unit that is open.
     unit: Atlas,
+    timeline: timeline::TimelineView,
     /// How far the wheel was turned since something was opened.
     wheel: f32,
 }
@@ -71,6 +73,19 @@ pub(in crate::window) fn show(
 }
 
 fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Action>) {
+    let run = app.run_in_use();
+    if let Some(run) = run {
+        timeline::bar(ui, app, run, &mut view.timeline, actions);
+    }
+    match (app.ctx.inside, run) {
+        (Level::Timeline, Some(run)) => {
+            back(ui, Level::Timeline, view, actions);
+            return timeline::table(ui, app, run, &mut view.timeline, actions);
+        }
+        // Nothing was kept of the run of another model.
+        (Level::Timeline, None) => actions.push(InsideAction::Back.into()),
+        _ => {}
+    }
     let inspection = match app.draw.inspection() {
         Some((version, inspection)) => Shown {
             app,
@@ -96,7 +111,7 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
     breadcrumb(ui, inspection, level, actions);
     back(ui, level, view, actions);
     match level {
-        Level::Network => network::show(ui, inspection, None, &mut view.maps, actions),
+        Level::Network | Level::Timeline => network::show(ui, inspection, None, &mut view.maps, actions),
         Level::Layer(layer) => {
             network::show(ui, inspection, Some(layer), &mut view.maps, actions);
         }
@@ -165,6 +180,7 @@ fn name(shown: Shown<'_>, level: Level) -> String {
     let inspection = shown.inspection;
     let layer_of = |layer: usize| inspection.layers.get(layer);
     match level {
+        Level::Timeline => "Over the run".to_owned(),
         Level::Network => shown
             .app
             .ctx

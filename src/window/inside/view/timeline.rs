@@ -1,0 +1,373 @@
+//! The slider along the run of the network in use, and a table of what the network made of the same
+//! images at each position.
+
+use std::time::Duration;
+
+use eframe::egui::{
+    Align, Align2, Color32, Layout, Pos2, Rect, RichText, Role, ScrollArea, Sense, Slider,
+    TextStyle, Ui, Vec2, pos2, vec2,
+};
+
+use super::maps::{Atlas, Picture, Scale, crisp, square};
+use crate::ink::{Image, SIDE};
+use crate::records::{DrawingAnswer, ModelRef, RunSummary, WeightImages};
+use crate::text::format::percent;
+use crate::window::style::SemiBold as _;
+use crate::window::style::image_sheet::{Cached, framed};
+use crate::window::timeline::{file, positions, words};
+use crate::window::{Action, App, DrawAction, InsideAction, Level, Pushes as _, style};
+
+/// How long it plays from end to end, in seconds.
+const PLAYS: f64 = 6.0;
+/// A network that is not in use after this time, in seconds, could not be loaded.
+const LOADS: f64 = 2.0;
+/// The width of the first column, in points, and the limits of the others.
+const NAMES: f32 = 66.0;
+const COLUMN: std::ops::RangeInclusive<f32> = 22.0..=64.0;
+/// The height of a line of text in the table, in points.
+const LINE: f32 = 18.0;
+/// The largest side of an image in the table, in points.
+const IMAGE: f32 = 28.0;
+
+#[derive(Debug, Default)]
+pub struct TimelineView {
+    /// The position whose network is to be used, and since when.
+    asked: Option<(usize, f64)>,
+    /// When the next position is due, while it plays.
+    next: Option<f64>,
+    filters: Atlas,
+    images: Cached<Vec<Image>>,
+}
+
+/// The run in use and the position of the network in use.
+type InUse<'a> = (&'a RunSummary, usize);
+
+/// Uses the network at this position.
+fn use_network(run: &RunSummary, position: usize, actions: &mut Vec<Action>) {
+    let model = ModelRef::File(file(run, position));
+    actions.push(DrawAction::UseModel(model).into());
+}
+
+/// The slider with what is known of its position.
+pub fn bar(
+    ui: &mut Ui,
+    app: &App,
+    (run, in_use): InUse<'_>,
+    view: &mut TimelineView,
+    actions: &mut Vec<Action>,
+) {
+    let (now, end) = (ui.input(|input| input.time), positions(run) - 1);
+    view.asked
+        .take_if(|(asked, since)| *asked == in_use || now > *since + LOADS);
+    let shown = view.asked.map_or(in_use, |(asked, _)| asked);
+    let mut position = shown;
+    ui.horizontal(|ui| {
+        let name = if view.next.is_some() { "Stop" } else { "Play" };
+        let play = ui.add(style::secondary_button(name));
+        if play
+            .on_hover_text("Watch the network learn, from its first step to the end of its run")
+            .clicked()
+        {
+            view.next = view.next.is_none().then_some(now);
+            if view.next.is_some() && shown == end {
+                position = 0;
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let is_table = app.ctx.inside == Level::Timeline;
+            let level = if is_table { Level::Network } else { Level::Timeline };
+            ui.add(style::toggle("Over the run", is_table))
+                .on_hover_text("What the network made of the same images at each of these steps")
+                .pushes(actions, || InsideAction::Open(level));
+            ui.spacing_mut().slider_width = ui.available_width() - 4.0;
+            let slider = Slider::new(&mut position, 0..=end);
+            let slider = ui.add(slider.show_value(false).step_by(1.0));
+            style::describe(&slider, Role::Slider, "Step of the run", &words(run, shown));
+            if slider.changed() {
+                view.next = None;
+            }
+        });
+    });
+    if let Some(due) = view.next {
+        let pause = PLAYS / end as f64;
+        if now >= due && view.asked.is_none() {
+            if position == shown && position < end {
+                position += 1;
+            }
+            view.next = (position < end).then_some(now + pause);
+        }
+        ui.ctx().request_repaint_after(Duration::from_secs_f64(pause));
+    }
+    if position != shown {
+        view.asked = Some((position, now));
+        use_network(run, position, actions);
+    }
+    ui.horizontal(|ui| {
+        if position == end {
+            let line = format!("{}. Move the slider to see how it came to this.", words(run, end));
+            ui.label(style::hint(line));
+            return;
+        }
+        let accent = style::palette(ui).accent;
+        ui.label(RichText::new(words(run, position)).semibold().color(accent));
+        ui.add(style::small_quiet_button("Back to the end"))
+            .on_hover_text("Use the finished network again")
+            .pushes(actions, || DrawAction::UseModel(ModelRef::File(run.model_path.clone())));
+    });
+}
+
+/// Says that an early network is in use, and leads back; false if none is.
+pub fn back_to_end(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
+    let in_use = app.run_in_use();
+    let Some((run, record)) = in_use.and_then(|(run, at)| Some((run, run.snapshots.get(at)?)))
+    else {
+        return false;
+    };
+    ui.horizontal(|ui| {
+        let step = crate::text::format::grouped(record.step);
+        let line = RichText::new(format!("As it was at step {step}"));
+        ui.label(line.semibold().color(style::palette(ui).accent));
+        ui.add(style::small_quiet_button("Back to the end"))
+            .on_hover_text("Use the finished network again")
+            .pushes(actions, || DrawAction::UseModel(ModelRef::File(run.model_path.clone())));
+    });
+    true
+}
+
+/// A column for each position: how well the network did, what it made of each image, and the first
+/// of its filters.
+pub fn table(
+    ui: &mut Ui,
+    app: &App,
+    in_use: InUse<'_>,
+    view: &mut TimelineView,
+    actions: &mut Vec<Action>,
+) {
+    let (run, _) = in_use;
+    let timeline = &app.draw.timeline;
+    let table = Table {
+        app,
+        in_use,
+        width: ((ui.available_width() - NAMES - 10.0) / positions(run) as f32)
+            .clamp(*COLUMN.start(), *COLUMN.end())
+            .floor(),
+        images: timeline.images().len(),
+        filters: table_filters(app, run),
+    };
+    style::note(
+        ui,
+        "What the network made of the same images along its run: a frame marks a wrong answer. Click a column to go there.",
+    );
+    let images = timeline.images().iter().map(|(image, _)| image);
+    let sheet = view.images.of_images(ui, "timeline", images).clone();
+    let filters = table.pictures();
+    view.filters.update(ui, timeline.version(), || {
+        let pictures = filters.iter().map(|(width, values)| Picture {
+            width: *width,
+            values,
+            scale: Scale::of(&[-1.0, 1.0]),
+        });
+        pictures.collect()
+    });
+    ScrollArea::both()
+        .id_salt("timeline")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let size = vec2(
+                NAMES + table.width * positions(run) as f32,
+                table.top(table.images + table.filters),
+            );
+            let (area, _) = ui.allocate_exact_size(size, Sense::hover());
+            let corner = area.min;
+            table.names(ui, corner, |ui, row, rect| framed(ui, &sheet, row, rect));
+            for position in 0..positions(run) {
+                table.column(ui, corner, position, &view.filters, actions);
+            }
+        });
+}
+
+/// How many filters the networks of this run have that can be shown.
+fn table_filters(app: &App, run: &RunSummary) -> usize {
+    let mut looks = (0..positions(run)).filter_map(|at| app.draw.timeline.look(run, at));
+    let layer = looks.find_map(|look| look.first_layer.as_ref());
+    layer.map_or(0, |layer| layer.images.len())
+}
+
+struct Table<'a> {
+    app: &'a App,
+    in_use: InUse<'a>,
+    /// The width of a column, in points.
+    width: f32,
+    /// The rows with images.
+    images: usize,
+    /// The rows with filters, below those.
+    filters: usize,
+}
+
+impl Table<'_> {
+    fn row(&self) -> f32 {
+        self.width.clamp(24.0, IMAGE + 4.0)
+    }
+
+    /// Where a row begins below the heads.
+    fn top(&self, row: usize) -> f32 {
+        let gap = if row >= self.images { 6.0 } else { 0.0 };
+        2.0 * LINE + 4.0 + gap + row as f32 * self.row()
+    }
+
+    /// The filters of all positions in their order, as many for each, as numbers from -1 to 1.
+    fn pictures(&self) -> Vec<(usize, Vec<f32>)> {
+        let (run, _) = self.in_use;
+        let filters = |position: usize| {
+            let look = self.app.draw.timeline.look(run, position);
+            let layer = look.and_then(|look| look.first_layer.as_ref());
+            (0..self.filters).map(move |unit| {
+                let image = layer.and_then(|layer: &WeightImages| layer.images.get(unit));
+                let width = layer.map_or(1, |layer| usize::from(layer.width));
+                let number = |gray: &u8| (f32::from(*gray) - 128.0) / 127.0;
+                let values = image.map_or_else(|| vec![0.0], |image| image.iter().map(number).collect());
+                (width, values)
+            })
+        };
+        (0..positions(run)).flat_map(filters).collect()
+    }
+
+    /// The first column, in which an image is painted by its row.
+    fn names(&self, ui: &Ui, corner: Pos2, image: impl Fn(&Ui, usize, Rect)) {
+        let font = TextStyle::Small.resolve(ui.style());
+        let color = ui.visuals().weak_text_color();
+        let text = |y: f32, text: &str| {
+            let at = corner + vec2(0.0, y);
+            ui.painter()
+                .text(at, Align2::LEFT_CENTER, text, font.clone(), color);
+        };
+        text(LINE * 0.5, "Step");
+        text(LINE * 1.5, "Right, %");
+        let side = crisp(ui, SIDE, self.row() - 2.0);
+        for row in 0..self.images {
+            let at = corner + vec2(2.0, self.top(row) + 1.0);
+            image(ui, row, square(ui, at, side));
+        }
+        for unit in 0..self.filters {
+            let y = self.top(self.images + unit) + self.row() / 2.0;
+            text(y, &format!("Filter {}", unit + 1));
+        }
+    }
+
+    fn column(
+        &self,
+        ui: &Ui,
+        corner: Pos2,
+        position: usize,
+        filters: &Atlas,
+        actions: &mut Vec<Action>,
+    ) {
+        let (run, in_use) = self.in_use;
+        let palette = style::palette(ui);
+        let left = corner.x + NAMES + position as f32 * self.width;
+        let size = vec2(self.width, self.top(self.images + self.filters));
+        let rect = Rect::from_min_size(pos2(left, corner.y), size);
+        let id = ui.scope_id().with(("position", position));
+        let response = ui.interact(rect, id, Sense::click());
+        if position == in_use {
+            let fill = palette.accent.gamma_multiply(0.14);
+            ui.painter().rect_filled(rect, 3.0, fill);
+        }
+        let small = TextStyle::Small.resolve(ui.style());
+        let (step, right) = heads(run, position);
+        for (line, text) in [(0.5, step), (1.5, right)] {
+            let at = pos2(rect.center().x, rect.top() + LINE * line);
+            let color = ui.visuals().text_color();
+            ui.painter()
+                .text(at, Align2::CENTER_CENTER, text, small.clone(), color);
+        }
+        let cell = |row: usize| {
+            let at = pos2(rect.left(), rect.top() + self.top(row));
+            Rect::from_min_size(at, vec2(self.width, self.row())).shrink(1.0)
+        };
+        let look = self.app.draw.timeline.look(run, position);
+        let labels = self.app.draw.timeline.images().iter();
+        let answers = look.iter().flat_map(|look| &look.answers);
+        let mut said = Vec::new();
+        for (row, ((_, label), answer)) in labels.zip(answers).enumerate() {
+            said.push(self.verdict(ui, cell(row), *label, *answer));
+        }
+        for unit in 0..self.filters {
+            let cell = cell(self.images + unit);
+            let side = (cell.width().min(cell.height())).floor();
+            let at = cell.center() - Vec2::splat(side / 2.0);
+            filters.paint(
+                ui.painter(),
+                position * self.filters + unit,
+                square(ui, at, side),
+            );
+        }
+        if response.hovered() || response.has_focus() || position == in_use {
+            style::outline(ui.painter(), rect, 2.0, palette.accent);
+        }
+        style::describe(&response, Role::Button, &words(run, position), &said.join(", "));
+        if response.clicked() {
+            use_network(run, position, actions);
+        }
+        response.on_hover_text(words(run, position));
+    }
+
+    /// Paints what an image with this label was taken for; gives it in words.
+    fn verdict(&self, ui: &Ui, cell: Rect, label: u8, answer: DrawingAnswer) -> String {
+        let palette = style::palette(ui);
+        let classes = &self.in_use.0.plan.classes;
+        let is_right = answer.is_digit && answer.digit == label;
+        let name = if answer.is_digit {
+            classes.name(answer.digit)
+        } else {
+            "?"
+        };
+        let (fill, frame) = if is_right {
+            (palette.good.gamma_multiply(0.12), Color32::TRANSPARENT)
+        } else {
+            (palette.bad.gamma_multiply(0.12), palette.bad)
+        };
+        ui.painter().rect_filled(cell, 2.0, fill);
+        style::outline(ui.painter(), cell, 1.5, frame);
+        let font = if name.chars().count() > 1 {
+            TextStyle::Small
+        } else {
+            TextStyle::Body
+        };
+        let color = if is_right { palette.ink } else { palette.bad };
+        ui.painter().with_clip_rect(cell.intersect(ui.clip_rect())).text(
+            cell.center(),
+            Align2::CENTER_CENTER,
+            name,
+            font.resolve(ui.style()),
+            color,
+        );
+        let label = classes.name(label);
+        match (is_right, answer.is_digit) {
+            (true, _) => format!("{label} right"),
+            (false, true) => format!("{label} taken for {name}"),
+            (false, false) => format!("{label} not recognized"),
+        }
+    }
+}
+
+/// What stands above a column: the step and the percentage of validation images that were right.
+fn heads(run: &RunSummary, position: usize) -> (String, String) {
+    let whole = |accuracy: f32| percent(accuracy.into(), 0).trim_end_matches('%').to_owned();
+    match (run.snapshots.get(position), run.kept()) {
+        (Some(record), _) => (short(record.step), whole(record.accuracy)),
+        (None, Some(kept)) => ("End".to_owned(), whole(kept.validation_accuracy)),
+        (None, None) => ("End".to_owned(), String::new()),
+    }
+}
+
+/// A count of steps in four characters: "500", "1k", "2.3k", "47k".
+fn short(step: u64) -> String {
+    let thousands = step as f64 / 1e3;
+    match step {
+        0..1_000 => step.to_string(),
+        1_000..10_000 => format!("{thousands:.1}k").replace(".0", ""),
+        10_000..1_000_000 => format!("{thousands:.0}k"),
+        _ => format!("{:.0}M", thousands / 1e3),
+    }
+}
