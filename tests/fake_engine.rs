@@ -39,11 +39,11 @@ use inkling::records::{
     DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
     EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, Inspection,
     JobId, LabelRejection, LearningSnapshot, Look, MeasuredReading, ModelComparison, ModelInfo,
-    ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached, Reading,
-    ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES,
-    SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint, Suggestion, Telemetry,
-    TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update, WeightImages,
-    WriterScore,
+    ModelLook, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
+    Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
+    RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint,
+    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update,
+    WeightImages, WriterScore, snapshot_step,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
@@ -910,6 +910,10 @@ impl FakeEngine {
             }
             Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
             Job::Trial(_) => self.send(done(id, JobResult::Trial)),
+            Job::LookAt { model, images } => {
+                let step = snapshot_step(&model).unwrap_or(u64::MAX);
+                self.send(done(id, JobResult::LookAt(look(step, images.len()))));
+            }
             Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
                 let undecided = ImportError::Undecided {
                     path: spec.path,
@@ -1320,6 +1324,19 @@ pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
         step,
         answers: (0..100).map(answer).collect(),
         first_layer,
+    }
+}
+
+/// What a network makes of so many images after this step: it takes all for the same digit.
+pub fn look(step: u64, images: usize) -> ModelLook {
+    let answer = DrawingAnswer {
+        digit: if step < 5 { 8 } else { 4 },
+        confidence: 0.6,
+        is_digit: true,
+    };
+    ModelLook {
+        answers: vec![answer; images],
+        first_layer: learning(step, 0).first_layer,
     }
 }
 

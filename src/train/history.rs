@@ -26,7 +26,7 @@ const WEIGHT_BYTES: usize = size_of::<f16>();
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub record: SnapshotRecord,
-    /// What was fitted for its weights on the validation split, at the end of an epoch.
+    /// What was fitted for its weights on the images that its accuracy was measured on.
     #[serde(flatten)]
     pub calibration: Calibration,
     #[serde(with = "serde_bytes")]
@@ -41,7 +41,9 @@ impl Snapshot {
             half.to_f32()
         });
         let rows = net.parameters().iter().map(Parameter::len);
-        let weights: Vec<Vec<f32>> = rows.map(|len| numbers.by_ref().take(len).collect()).collect();
+        let weights: Vec<Vec<f32>> = rows
+            .map(|len| numbers.by_ref().take(len).collect())
+            .collect();
         net.set_weights(&weights)
     }
 
@@ -91,7 +93,7 @@ impl History {
     }
 
     /// The network as it is now, after `step` steps, and at the end of an epoch, what was measured
-    /// there; `None` when its weights are not finite.
+    /// there; `None` when its weights or its logits are not finite.
     pub fn take(
         &self,
         net: &Net,
@@ -116,12 +118,16 @@ impl History {
                 (record.validation_accuracy, images, calibration)
             }
             None => {
-                let calibration = Calibration::NONE;
-                let measured = measure(net, calibration.temperature, &self.images, &mut Unwatched)?;
+                let temperature = Calibration::NONE.temperature;
+                let measured = measure(net, temperature, &self.images, &mut Unwatched)?;
+                let calibration = measured.calibration(&self.images.labels);
                 let evaluation = measured.evaluation;
                 (evaluation.accuracy as f32, evaluation.images, calibration)
             }
         };
+        if !calibration.is_valid() {
+            return Ok(None);
+        }
         let record = SnapshotRecord {
             step,
             accuracy,

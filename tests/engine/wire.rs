@@ -169,6 +169,13 @@ fn every_command_arrives_as_it_left() {
                 ..ImportSpec::of("a.pt".into())
             }),
         ),
+        submit(
+            10,
+            Job::LookAt {
+                model: "a/step-000010.safetensors".into(),
+                images: vec![Image::BLANK],
+            },
+        ),
         train(
             1,
             &RunConfig::default().further("a/model.safetensors".into()),

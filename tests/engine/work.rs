@@ -7,7 +7,7 @@ use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::infer::{Classify, ComparisonError};
-use inkling::ink::{Ink, Steps};
+use inkling::ink::{Image, Ink, Steps};
 use inkling::problem::{Code, Problem};
 use inkling::progress::Unwatched;
 use inkling::protocol::{
@@ -336,6 +336,51 @@ fn a_run_of_one_epoch_recognizes_drawings_from_its_first_steps() {
         _ => None,
     });
     bench.finished();
+}
+
+#[test]
+fn a_run_keeps_its_network_along_the_way_to_be_used_and_looked_at() {
+    let bench = bench(8, 2);
+    bench.start(1);
+    let run = bench.finished();
+    let steps: Vec<u64> = run.snapshots.iter().map(|record| record.step).collect();
+    assert_eq!(steps, [0, 1, 2, 5, 8, 10]);
+    let [early, late] = [2, 10].map(|step| ModelRef::File(run.snapshot_path(step)));
+    bench.handle.send(Command::UseModel(early.clone()));
+    let in_use = |reference: &ModelRef| {
+        bench.until(|event| match event {
+            Event::ModelInUse(model) if model.reference == *reference => Some(model.epochs),
+            Event::Failed(problem) => panic!("{problem}"),
+            _ => None,
+        })
+    };
+    assert_eq!(in_use(&early), 0);
+    bench.handle.send(Command::UseModel(late.clone()));
+    assert_eq!(in_use(&late), 1);
+    let look = |id, model| {
+        let images = vec![Image::BLANK; 3];
+        match bench.result(id, Job::LookAt { model, images }) {
+            JobResult::LookAt(look) => look,
+            other => panic!("{other:?}"),
+        }
+    };
+    let [first, last] = [run.snapshot_path(0), run.model_path.clone()];
+    let (first, last) = (look(2, first), look(3, last));
+    assert_eq!((first.answers.len(), last.answers.len()), (3, 3));
+    assert!(first.first_layer.is_some() && first.first_layer != last.first_layer);
+    // A damaged one is refused, and the one in use stays.
+    let damaged = run.snapshot_path(5);
+    std::fs::write(&damaged, &std::fs::read(&damaged).unwrap()[..1000]).unwrap();
+    bench
+        .handle
+        .send(Command::UseModel(ModelRef::File(damaged)));
+    let problem = bench.until(|event| match event {
+        Event::Failed(problem) => Some(problem),
+        _ => None,
+    });
+    assert_eq!(problem.code, Code::Model);
+    let (prediction, _) = look_inside(&bench, 1);
+    assert_eq!(prediction.model.reference, late);
 }
 
 /// Looks into the model in use, with a stroke on the canvas.

@@ -7,6 +7,7 @@ mod evaluations;
 mod leftovers;
 pub mod repeats;
 mod reproduction;
+mod snapshots;
 mod steps;
 
 use std::path::Path;

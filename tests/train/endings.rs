@@ -40,7 +40,7 @@ fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {
 }
 
 /// Images whose labels mean nothing: training longer makes validation worse.
-fn nonsense() -> DataSet {
+pub fn nonsense() -> DataSet {
     let mut data = square_set(360, 20);
     Random::new(5).shuffle(&mut data.train.labels);
     data

@@ -6,6 +6,7 @@ mod determinism;
 mod diverging;
 mod endings;
 mod gradient_noise;
+mod history;
 mod interrupted;
 mod learning;
 mod learning_probe;

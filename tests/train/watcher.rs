@@ -49,6 +49,8 @@ pub struct Watcher {
     /// Look at every step like this.
     pub looks_at: Option<StepRequest>,
     pub single_steps: Vec<SingleStep>,
+    /// The bytes that its snapshots may take.
+    pub history: u64,
 }
 
 impl RunObserver for Watcher {
@@ -136,6 +138,10 @@ impl RunObserver for Watcher {
         } else {
             Duration::MAX
         }
+    }
+
+    fn history_bytes(&self) -> u64 {
+        self.history
     }
 }
 

@@ -21,6 +21,7 @@ mod shell;
 mod stage;
 mod style;
 mod sweeps;
+mod timeline;
 mod train;
 mod unseen;
 mod wizard;

@@ -114,7 +114,8 @@ impl RemoteRun {
         let mut snapshots = Vec::new();
         summary.snapshots.retain(|record| {
             let loaded = load_model(&folder.path().join(snapshot_name(record.step)));
-            let loaded = loaded.inspect_err(|error| tracing::info!(%error, "a snapshot is left out"));
+            let loaded =
+                loaded.inspect_err(|error| tracing::info!(%error, "a snapshot is left out"));
             let is_kept = snapshots.len() < MAX_SNAPSHOTS && loaded.is_ok();
             snapshots.extend(loaded.ok().filter(|_| is_kept));
             is_kept

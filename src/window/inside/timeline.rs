@@ -13,10 +13,9 @@ use crate::window::{Activity, App, DIGITS, JobOutcome, Level, MyDigitsView, Runn
 /// What was seen at each position along a run.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    run: PathBuf,
     images: Vec<(Image, u8)>,
-    /// `None` before it was looked at.
-    looks: Vec<Option<Look>>,
+    /// The model file at each position, and what was seen in it; `None` before it was looked at.
+    looks: Vec<(PathBuf, Option<Look>)>,
     /// Differs after every change.
     version: u64,
 }
@@ -36,8 +35,8 @@ impl Timeline {
 
     /// What was seen at a position of this run, once it was looked at.
     pub fn look(&self, run: &RunSummary, position: usize) -> Option<&ModelLook> {
-        match self.looks.get(position)?.as_ref()? {
-            Look::Seen(look) if self.run == run.folder => Some(look),
+        match self.looks.get(position)? {
+            (model, Some(Look::Seen(look))) if *model == file(run, position) => Some(look),
             _ => None,
         }
     }
@@ -47,9 +46,10 @@ impl Timeline {
         self.version
     }
 
-    /// The next position to look at.
-    fn next(&self) -> Option<usize> {
-        self.looks.iter().position(Option::is_none)
+    /// The next model file to look at.
+    fn next(&self) -> Option<&PathBuf> {
+        let (model, _) = self.looks.iter().find(|(_, look)| look.is_none())?;
+        Some(model)
     }
 
     /// A look at a network has ended.
@@ -62,7 +62,8 @@ impl Timeline {
             return None;
         };
         let asked = self.images.iter().map(|(image, _)| image);
-        if model.parent() != Some(&self.run) || !asked.eq(images) {
+        // Others may be shown meanwhile.
+        if !asked.eq(images) {
             return None;
         }
         let look = match outcome {
@@ -73,10 +74,10 @@ impl Timeline {
                 Look::Failed
             }
         };
-        if let Some(next) = self.next() {
-            self.looks[next] = Some(look);
-            self.version += 1;
-        }
+        let mut waiting = self.looks.iter_mut();
+        let (_, place) = waiting.find(|(file, _)| file == model)?;
+        *place = Some(look);
+        self.version += 1;
         None
     }
 }
@@ -140,26 +141,22 @@ impl App {
         let Some((run, _)) = self.run_in_use().filter(|_| is_shown) else {
             return;
         };
-        let timeline = &self.draw.timeline;
         let images = images(run, &self.my_digits);
-        if timeline.run != run.folder || timeline.images != images {
-            self.draw.timeline = Timeline {
-                run: run.folder.clone(),
-                images,
-                looks: (0..positions(run)).map(|_| None).collect(),
-                version: timeline.version + 1,
-            };
+        let files = (0..positions(run)).map(|position| file(run, position));
+        let files: Vec<PathBuf> = files.collect();
+        let timeline = &mut self.draw.timeline;
+        let known = timeline.looks.iter().map(|(file, _)| file);
+        if timeline.images != images || !known.eq(&files) {
+            timeline.images = images;
+            timeline.looks = files.into_iter().map(|file| (file, None)).collect();
+            timeline.version += 1;
         }
-        let Some((run, _)) = self.run_in_use() else {
-            return;
-        };
-        let timeline = &self.draw.timeline;
         if let Some(next) = timeline.next()
             && self.ctx.jobs.doing(Activity::Look).is_none()
         {
             let images = timeline.images.iter().map(|(image, _)| image.clone());
             let job = Job::LookAt {
-                model: file(run, next),
+                model: next.clone(),
                 images: images.collect(),
             };
             self.ctx.submit(job);

@@ -21,7 +21,10 @@ impl App {
             ModelRef::File(file) => {
                 let name = self.models.file_name(file);
                 let at = snapshot_step(file).filter(|_| self.models.end_of_run(file) != *file);
-                at.map_or_else(|| name.clone(), |step| format!("{name}, step {}", grouped(step)))
+                at.map_or_else(
+                    || name.clone(),
+                    |step| format!("{name}, step {}", grouped(step)),
+                )
             }
             ModelRef::Ensemble(ensemble) => {
                 let first = ensemble

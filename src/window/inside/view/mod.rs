@@ -111,7 +111,9 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
     breadcrumb(ui, inspection, level, actions);
     back(ui, level, view, actions);
     match level {
-        Level::Network | Level::Timeline => network::show(ui, inspection, None, &mut view.maps, actions),
+        Level::Network | Level::Timeline => {
+            network::show(ui, inspection, None, &mut view.maps, actions)
+        }
         Level::Layer(layer) => {
             network::show(ui, inspection, Some(layer), &mut view.maps, actions);
         }

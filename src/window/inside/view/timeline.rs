@@ -11,7 +11,7 @@ use eframe::egui::{
 use super::maps::{Atlas, Picture, Scale, crisp, square};
 use crate::ink::{Image, SIDE};
 use crate::records::{DrawingAnswer, ModelRef, RunSummary, WeightImages};
-use crate::text::format::percent;
+use crate::text::format::{grouped, percent};
 use crate::window::style::SemiBold as _;
 use crate::window::style::image_sheet::{Cached, framed};
 use crate::window::timeline::{file, positions, words};
@@ -75,7 +75,11 @@ pub fn bar(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_table = app.ctx.inside == Level::Timeline;
-            let level = if is_table { Level::Network } else { Level::Timeline };
+            let level = if is_table {
+                Level::Network
+            } else {
+                Level::Timeline
+            };
             ui.add(style::toggle("Over the run", is_table))
                 .on_hover_text("What the network made of the same images at each of these steps")
                 .pushes(actions, || InsideAction::Open(level));
@@ -96,7 +100,8 @@ pub fn bar(
             }
             view.next = (position < end).then_some(now + pause);
         }
-        ui.ctx().request_repaint_after(Duration::from_secs_f64(pause));
+        ui.ctx()
+            .request_repaint_after(Duration::from_secs_f64(pause));
     }
     if position != shown {
         view.asked = Some((position, now));
@@ -104,7 +109,10 @@ pub fn bar(
     }
     ui.horizontal(|ui| {
         if position == end {
-            let line = format!("{}. Move the slider to see how it came to this.", words(run, end));
+            let line = format!(
+                "{}. Move the slider to see how it came to this.",
+                words(run, end)
+            );
             ui.label(style::hint(line));
             return;
         }
@@ -112,7 +120,9 @@ pub fn bar(
         ui.label(RichText::new(words(run, position)).semibold().color(accent));
         ui.add(style::small_quiet_button("Back to the end"))
             .on_hover_text("Use the finished network again")
-            .pushes(actions, || DrawAction::UseModel(ModelRef::File(run.model_path.clone())));
+            .pushes(actions, || {
+                DrawAction::UseModel(ModelRef::File(run.model_path.clone()))
+            });
     });
 }
 
@@ -124,12 +134,13 @@ pub fn back_to_end(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
         return false;
     };
     ui.horizontal(|ui| {
-        let step = crate::text::format::grouped(record.step);
-        let line = RichText::new(format!("As it was at step {step}"));
+        let line = RichText::new(format!("As it was at step {}", grouped(record.step)));
         ui.label(line.semibold().color(style::palette(ui).accent));
         ui.add(style::small_quiet_button("Back to the end"))
             .on_hover_text("Use the finished network again")
-            .pushes(actions, || DrawAction::UseModel(ModelRef::File(run.model_path.clone())));
+            .pushes(actions, || {
+                DrawAction::UseModel(ModelRef::File(run.model_path.clone()))
+            });
     });
     true
 }
@@ -225,7 +236,8 @@ impl Table<'_> {
                 let image = layer.and_then(|layer: &WeightImages| layer.images.get(unit));
                 let width = layer.map_or(1, |layer| usize::from(layer.width));
                 let number = |gray: &u8| (f32::from(*gray) - 128.0) / 127.0;
-                let values = image.map_or_else(|| vec![0.0], |image| image.iter().map(number).collect());
+                let values =
+                    image.map_or_else(|| vec![0.0], |image| image.iter().map(number).collect());
                 (width, values)
             })
         };
@@ -305,7 +317,12 @@ impl Table<'_> {
         if response.hovered() || response.has_focus() || position == in_use {
             style::outline(ui.painter(), rect, 2.0, palette.accent);
         }
-        style::describe(&response, Role::Button, &words(run, position), &said.join(", "));
+        style::describe(
+            &response,
+            Role::Button,
+            &words(run, position),
+            &said.join(", "),
+        );
         if response.clicked() {
             use_network(run, position, actions);
         }
@@ -335,13 +352,15 @@ impl Table<'_> {
             TextStyle::Body
         };
         let color = if is_right { palette.ink } else { palette.bad };
-        ui.painter().with_clip_rect(cell.intersect(ui.clip_rect())).text(
-            cell.center(),
-            Align2::CENTER_CENTER,
-            name,
-            font.resolve(ui.style()),
-            color,
-        );
+        ui.painter()
+            .with_clip_rect(cell.intersect(ui.clip_rect()))
+            .text(
+                cell.center(),
+                Align2::CENTER_CENTER,
+                name,
+                font.resolve(ui.style()),
+                color,
+            );
         let label = classes.name(label);
         match (is_right, answer.is_digit) {
             (true, _) => format!("{label} right"),
