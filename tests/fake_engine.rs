@@ -1329,13 +1329,9 @@ pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
 
 /// What a network makes of so many images after this step: it takes all for the same digit.
 pub fn look(step: u64, images: usize) -> ModelLook {
-    let answer = DrawingAnswer {
-        digit: if step < 5 { 8 } else { 4 },
-        confidence: 0.6,
-        is_digit: true,
-    };
+    let digit = if step < 5 { 8 } else { 4 };
     ModelLook {
-        answers: vec![answer; images],
+        digits: vec![digit; images],
         first_layer: learning(step, 0).first_layer,
     }
 }

@@ -104,7 +104,11 @@ impl Recognizer {
         let classifier = self.in_use()?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
-            Ok(DrawingAnswer::from(&prediction))
+            Ok(DrawingAnswer {
+                digit: prediction.digit,
+                confidence: prediction.confidence,
+                is_digit: prediction.is_digit,
+            })
         };
         drawings.iter().map(answer).collect()
     }

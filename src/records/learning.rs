@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DrawingAnswer, Normalization};
+use super::Normalization;
 use crate::ink::Image;
 use crate::run_config::Initialization;
 use crate::text::format::{grouped, percent};
@@ -81,8 +81,8 @@ pub struct LearningSnapshot {
 /// What a saved network makes of some images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelLook {
-    /// Its answers, in the order of the images.
-    pub answers: Vec<DrawingAnswer>,
+    /// The class that each image was taken for, in their order.
+    pub digits: Vec<u8>,
     /// The first units of its first layer, where its weights can be seen as images.
     pub first_layer: Option<WeightImages>,
 }

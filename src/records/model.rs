@@ -199,16 +199,6 @@ pub struct DrawingAnswer {
     pub is_digit: bool,
 }
 
-impl From<&Prediction> for DrawingAnswer {
-    fn from(prediction: &Prediction) -> Self {
-        Self {
-            digit: prediction.digit,
-            confidence: prediction.confidence,
-            is_digit: prediction.is_digit,
-        }
-    }
-}
-
 /// One digit of writing with several, and where it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigitPrediction {

@@ -113,17 +113,14 @@ impl History {
                 weights.extend(finite.to_le_bytes());
             }
         }
-        let (accuracy, images, calibration) = match epoch {
-            Some((record, images, calibration)) => {
-                (record.validation_accuracy, images, calibration)
-            }
-            None => {
-                let temperature = Calibration::NONE.temperature;
-                let measured = measure(net, temperature, &self.images, &mut Unwatched)?;
-                let calibration = measured.calibration(&self.images.labels);
-                let evaluation = measured.evaluation;
-                (evaluation.accuracy as f32, evaluation.images, calibration)
-            }
+        let (accuracy, images, calibration) = if let Some((record, images, calibration)) = epoch {
+            (record.validation_accuracy, images, calibration)
+        } else {
+            let temperature = Calibration::NONE.temperature;
+            let measured = measure(net, temperature, &self.images, &mut Unwatched)?;
+            let calibration = measured.calibration(&self.images.labels);
+            let evaluation = measured.evaluation;
+            (evaluation.accuracy as f32, evaluation.images, calibration)
         };
         if !calibration.is_valid() {
             return Ok(None);

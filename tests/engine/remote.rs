@@ -7,6 +7,7 @@ use std::process::{Command as Program, Stdio};
 use inkling::engine::{
     EngineHandle, RemoteHost, SshHost, read, recv_handshake, send_handshake, this_machine, write,
 };
+use inkling::nn::ModelFile;
 use inkling::problem::{Code, Problem};
 use inkling::protocol::{Command, EngineError, EngineExit, Event, JobEvent};
 use inkling::records::{BundleId, BundleUse, FilePart, JobId, ModelRef, RunSummary};
@@ -103,6 +104,13 @@ fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
         |event| matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::File(summary.model_path.clone())),
     );
     assert_eq!(kept(home.path()), 2, "a model is sent to be used there");
+    let early = summary.snapshot_path(summary.snapshots[1].step);
+    assert_eq!(ModelFile::load(&early).unwrap().card.data, config.data);
+    handle.send(Command::UseModel(ModelRef::File(early.clone())));
+    wait(
+        &handle,
+        |event| matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::File(early.clone())),
+    );
     handle.send(Command::Shutdown);
     while handle.recv().is_some() {}
     assert_eq!(

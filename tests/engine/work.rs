@@ -366,7 +366,7 @@ fn a_run_keeps_its_network_along_the_way_to_be_used_and_looked_at() {
     };
     let [first, last] = [run.snapshot_path(0), run.model_path.clone()];
     let (first, last) = (look(2, first), look(3, last));
-    assert_eq!((first.answers.len(), last.answers.len()), (3, 3));
+    assert_eq!((first.digits.len(), last.digits.len()), (3, 3));
     assert!(first.first_layer.is_some() && first.first_layer != last.first_layer);
     // A damaged one is refused, and the one in use stays.
     let damaged = run.snapshot_path(5);

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use crate::infer::{Classifier, Classify as _};
+use crate::infer::Classifier;
 use crate::ink::Image;
 use crate::nn::{ComputeError, ModelFile};
 use crate::problem::Problem;
+use crate::progress::Unwatched;
 use crate::protocol::JobResult;
-use crate::records::{DrawingAnswer, ModelLook, ModelRef};
+use crate::records::{ModelLook, ModelRef};
 use crate::train::first_layer;
 
 /// Units of the first layer that are looked at.
@@ -17,12 +18,9 @@ pub(super) fn run_at_once(model: &Path, images: &[Image]) -> Result<JobResult, P
     let file = ModelFile::load(model)?;
     let first_layer = first_layer(&file.net, UNITS).map_err(ComputeError::from)?;
     let classifier = Classifier::of_file(file, ModelRef::File(model.to_owned()));
-    let answer = |image: &Image| {
-        let prediction = classifier.classify(image.clone())?;
-        Ok(DrawingAnswer::from(&prediction))
-    };
+    let pixels: Vec<u8> = images.iter().flat_map(Image::pixels).copied().collect();
     Ok(JobResult::LookAt(ModelLook {
-        answers: images.iter().map(answer).collect::<Result<_, Problem>>()?,
+        digits: classifier.digits(&pixels, &mut Unwatched)?,
         first_layer,
     }))
 }

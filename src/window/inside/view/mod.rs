@@ -112,7 +112,7 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
     back(ui, level, view, actions);
     match level {
         Level::Network | Level::Timeline => {
-            network::show(ui, inspection, None, &mut view.maps, actions)
+            network::show(ui, inspection, None, &mut view.maps, actions);
         }
         Level::Layer(layer) => {
             network::show(ui, inspection, Some(layer), &mut view.maps, actions);

@@ -10,7 +10,7 @@ use eframe::egui::{
 
 use super::maps::{Atlas, Picture, Scale, crisp, square};
 use crate::ink::{Image, SIDE};
-use crate::records::{DrawingAnswer, ModelRef, RunSummary, WeightImages};
+use crate::records::{ModelRef, RunSummary, WeightImages};
 use crate::text::format::{grouped, percent};
 use crate::window::style::SemiBold as _;
 use crate::window::style::image_sheet::{Cached, framed};
@@ -118,7 +118,7 @@ pub fn bar(
         }
         let accent = style::palette(ui).accent;
         ui.label(RichText::new(words(run, position)).semibold().color(accent));
-        ui.add(style::small_quiet_button("Back to the end"))
+        ui.add(style::small_button("Back to the end"))
             .on_hover_text("Use the finished network again")
             .pushes(actions, || {
                 DrawAction::UseModel(ModelRef::File(run.model_path.clone()))
@@ -136,7 +136,7 @@ pub fn back_to_end(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
     ui.horizontal(|ui| {
         let line = RichText::new(format!("As it was at step {}", grouped(record.step)));
         ui.label(line.semibold().color(style::palette(ui).accent));
-        ui.add(style::small_quiet_button("Back to the end"))
+        ui.add(style::small_button("Back to the end"))
             .on_hover_text("Use the finished network again")
             .pushes(actions, || {
                 DrawAction::UseModel(ModelRef::File(run.model_path.clone()))
@@ -156,6 +156,7 @@ pub fn table(
 ) {
     let (run, _) = in_use;
     let timeline = &app.draw.timeline;
+    let (filters, filter_width) = filters(app, run);
     let table = Table {
         app,
         in_use,
@@ -163,18 +164,19 @@ pub fn table(
             .clamp(*COLUMN.start(), *COLUMN.end())
             .floor(),
         images: timeline.images().len(),
-        filters: table_filters(app, run),
+        filters,
+        filter_width,
     };
     style::note(
         ui,
-        "What the network made of the same images along its run: a frame marks a wrong answer. Click a column to go there.",
+        "What the network made of the same images: a frame marks a wrong answer. Click a column to go there.",
     );
     let images = timeline.images().iter().map(|(image, _)| image);
     let sheet = view.images.of_images(ui, "timeline", images).clone();
-    let filters = table.pictures();
+    let pictures = table.pictures();
     view.filters.update(ui, timeline.version(), || {
-        let pictures = filters.iter().map(|(width, values)| Picture {
-            width: *width,
+        let pictures = pictures.iter().map(|values| Picture {
+            width: filter_width,
             values,
             scale: Scale::of(&[-1.0, 1.0]),
         });
@@ -197,11 +199,12 @@ pub fn table(
         });
 }
 
-/// How many filters the networks of this run have that can be shown.
-fn table_filters(app: &App, run: &RunSummary) -> usize {
+/// How many filters the networks of this run have that can be shown, and the numbers in a row of
+/// one.
+fn filters(app: &App, run: &RunSummary) -> (usize, usize) {
     let mut looks = (0..positions(run)).filter_map(|at| app.draw.timeline.look(run, at));
     let layer = looks.find_map(|look| look.first_layer.as_ref());
-    layer.map_or(0, |layer| layer.images.len())
+    layer.map_or((0, 1), |layer| (layer.images.len(), layer.width.into()))
 }
 
 struct Table<'a> {
@@ -213,6 +216,8 @@ struct Table<'a> {
     images: usize,
     /// The rows with filters, below those.
     filters: usize,
+    /// The numbers in a row of a filter.
+    filter_width: usize,
 }
 
 impl Table<'_> {
@@ -227,18 +232,17 @@ impl Table<'_> {
     }
 
     /// The filters of all positions in their order, as many for each, as numbers from -1 to 1.
-    fn pictures(&self) -> Vec<(usize, Vec<f32>)> {
+    fn pictures(&self) -> Vec<Vec<f32>> {
         let (run, _) = self.in_use;
         let filters = |position: usize| {
             let look = self.app.draw.timeline.look(run, position);
             let layer = look.and_then(|look| look.first_layer.as_ref());
             (0..self.filters).map(move |unit| {
                 let image = layer.and_then(|layer: &WeightImages| layer.images.get(unit));
-                let width = layer.map_or(1, |layer| usize::from(layer.width));
-                let number = |gray: &u8| (f32::from(*gray) - 128.0) / 127.0;
-                let values =
-                    image.map_or_else(|| vec![0.0], |image| image.iter().map(number).collect());
-                (width, values)
+                let grays = image.map_or(&[][..], Vec::as_slice).iter();
+                grays
+                    .map(|gray| (f32::from(*gray) - 128.0) / 127.0)
+                    .collect()
             })
         };
         (0..positions(run)).flat_map(filters).collect()
@@ -299,14 +303,15 @@ impl Table<'_> {
         };
         let look = self.app.draw.timeline.look(run, position);
         let labels = self.app.draw.timeline.images().iter();
-        let answers = look.iter().flat_map(|look| &look.answers);
+        let answers = look.iter().flat_map(|look| &look.digits);
         let mut said = Vec::new();
         for (row, ((_, label), answer)) in labels.zip(answers).enumerate() {
             said.push(self.verdict(ui, cell(row), *label, *answer));
         }
         for unit in 0..self.filters {
             let cell = cell(self.images + unit);
-            let side = (cell.width().min(cell.height())).floor();
+            let numbers = self.filter_width;
+            let side = crisp(ui, numbers, cell.width().min(cell.height()) - 2.0);
             let at = cell.center() - Vec2::splat(side / 2.0);
             filters.paint(
                 ui.painter(),
@@ -330,42 +335,35 @@ impl Table<'_> {
     }
 
     /// Paints what an image with this label was taken for; gives it in words.
-    fn verdict(&self, ui: &Ui, cell: Rect, label: u8, answer: DrawingAnswer) -> String {
+    fn verdict(&self, ui: &Ui, cell: Rect, label: u8, digit: u8) -> String {
         let palette = style::palette(ui);
         let classes = &self.in_use.0.plan.classes;
-        let is_right = answer.is_digit && answer.digit == label;
-        let name = if answer.is_digit {
-            classes.name(answer.digit)
+        let [label, name] = [label, digit].map(|class| classes.name(class));
+        let (fill, frame, text) = if name == label {
+            (palette.good, Color32::TRANSPARENT, palette.ink)
         } else {
-            "?"
+            (palette.bad, palette.bad, palette.bad)
         };
-        let (fill, frame) = if is_right {
-            (palette.good.gamma_multiply(0.12), Color32::TRANSPARENT)
-        } else {
-            (palette.bad.gamma_multiply(0.12), palette.bad)
-        };
-        ui.painter().rect_filled(cell, 2.0, fill);
-        style::outline(ui.painter(), cell, 1.5, frame);
-        let font = if name.chars().count() > 1 {
-            TextStyle::Small
-        } else {
-            TextStyle::Body
-        };
-        let color = if is_right { palette.ink } else { palette.bad };
         ui.painter()
-            .with_clip_rect(cell.intersect(ui.clip_rect()))
-            .text(
-                cell.center(),
-                Align2::CENTER_CENTER,
-                name,
-                font.resolve(ui.style()),
-                color,
-            );
-        let label = classes.name(label);
-        match (is_right, answer.is_digit) {
-            (true, _) => format!("{label} right"),
-            (false, true) => format!("{label} taken for {name}"),
-            (false, false) => format!("{label} not recognized"),
+            .rect_filled(cell, 2.0, fill.gamma_multiply(0.12));
+        style::outline(ui.painter(), cell, 1.5, frame);
+        let fonts = [TextStyle::Body, TextStyle::Small];
+        let [body, small] = fonts.map(|font| font.resolve(ui.style()));
+        let fits = |font| style::text_width(ui, name, font) < cell.width() - 4.0;
+        let (shown, font) = if fits(&body) {
+            (name.to_owned(), body)
+        } else if fits(&small) {
+            (name.to_owned(), small)
+        } else {
+            (name.chars().take(3).collect(), small)
+        };
+        let center = cell.center();
+        ui.painter()
+            .text(center, Align2::CENTER_CENTER, shown, font, text);
+        if name == label {
+            format!("{label} right")
+        } else {
+            format!("{label} taken for {name}")
         }
     }
 }
