@@ -34,15 +34,16 @@ use inkling::records::benchmark::{
     BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
 };
 use inkling::records::{
-    Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, Change,
-    ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, Details, DigitDetection,
-    DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
+    Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, COMPONENTS,
+    Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, Details, DigitDetection,
+    DigitMap, DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
     EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, Inspection,
-    JobId, LabelRejection, LearningSnapshot, Look, MeasuredReading, ModelComparison, ModelInfo,
-    ModelLook, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
-    Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
-    RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint,
-    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update,
+    JobId, LabelRejection, LabeledImage, LearningSnapshot, Look, MapLayer, MapPoint, MapSource,
+    MapSpec, MeasuredReading, ModelComparison, ModelInfo, ModelLook, ModelRef, NearImage,
+    Neighborhood, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached,
+    Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition, RunSummary,
+    SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint, Suggestion,
+    Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update,
     WeightImages, WriterScore, snapshot_step,
 };
 use inkling::run_config::{
@@ -803,6 +804,7 @@ impl FakeEngine {
                 };
                 protocol::Answer::Drawings(drawings.iter().map(answer).collect())
             }
+            Question::Map(spec) => protocol::Answer::Map(Some(Box::new(map_for(1, &spec)))),
         }
     }
 
@@ -1240,8 +1242,84 @@ pub fn explained(prediction: Prediction, ink: &Ink, details: &Details) -> Recogn
             class,
             change: (class != 0).then_some(change),
         }),
+        neighborhood: (details.nearest > 0).then(|| neighborhood(1, usize::from(details.nearest))),
         micros: prediction.micros,
         prediction,
+    }
+}
+
+/// A map of the images that are held out, without drawings of the person.
+pub fn map(id: u64) -> DigitMap {
+    let spec = MapSpec {
+        components: 2,
+        ..MapSpec::default()
+    };
+    map_for(id, &spec)
+}
+
+/// The same as it was asked for: each class in a place of its own, and every tenth image read as
+/// the class after its own.
+pub fn map_for(id: u64, spec: &MapSpec) -> DigitMap {
+    let held_out = held_out().into_iter().map(|held_out| LabeledImage {
+        image: held_out.image,
+        label: held_out.label,
+    });
+    let held_out: Vec<LabeledImage> = held_out.collect();
+    let all: Vec<&LabeledImage> = held_out.iter().chain(&spec.own).collect();
+    let point = |(index, labeled): (usize, &&LabeledImage)| MapPoint {
+        label: labeled.label,
+        answer: if index % 10 == 9 {
+            (labeled.label + 1) % 10
+        } else {
+            labeled.label
+        },
+        confidence: 0.9,
+    };
+    let coordinates = |(index, labeled): (usize, &&LabeledImage)| {
+        let at = |component: usize| match component {
+            0 => f32::from(labeled.label) + 0.03 * (index % 7) as f32,
+            1 => f32::from(labeled.label % 3) + 0.05 * (index % 5) as f32,
+            _ => 0.01 * (index % component) as f32,
+        };
+        (0..spec.components).map(at).collect::<Vec<f32>>()
+    };
+    DigitMap {
+        id,
+        layer: MapLayer::Hidden { units: 84 },
+        source: Some(MapSource {
+            data: DataSpec::builtin(),
+            split: EvaluationSplit::Validation,
+        }),
+        images_id: 11,
+        points: all.iter().enumerate().map(point).collect(),
+        own: spec.own.len(),
+        coordinates: all.iter().enumerate().flat_map(coordinates).collect(),
+        explained: (0..spec.components)
+            .map(|of| 0.5 / (of + 1) as f32)
+            .collect(),
+        micros: 100,
+        images: (spec.known != Some(11)).then_some(held_out),
+    }
+}
+
+/// A drawing on that map beside the threes, which are nearest to it.
+pub fn neighborhood(map: u64, count: usize) -> Neighborhood {
+    let threes = held_out().into_iter().filter(|it| it.label == 3);
+    let near = |(index, it): (usize, HeldOutImage)| NearImage {
+        labeled: LabeledImage {
+            image: it.image,
+            label: it.label,
+        },
+        distance: 0.5 + index as f32,
+    };
+    let mut coordinates = vec![0.0; COMPONENTS];
+    (coordinates[0], coordinates[1]) = (3.4, 0.4);
+    Neighborhood {
+        map,
+        coordinates,
+        nearest: threes.enumerate().map(near).take(count).collect(),
+        among: 10_000,
+        trained: true,
     }
 }
 

@@ -3,12 +3,10 @@
 //! The rest waits for the worker or for the job that runs.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::handle::EventSink;
-use super::host::Devices;
+use super::handle::{EngineSettings, EventSink};
 use super::jobs;
 use super::recognizer::Recognizer;
 use super::supervisor::{Activity, WorkerContext};
@@ -30,13 +28,13 @@ pub(super) struct CommandQueue<'c> {
 }
 
 impl<'c> CommandQueue<'c> {
-    pub fn new(context: WorkerContext<'c>, devices: Arc<dyn Devices>) -> Self {
+    pub fn new(context: WorkerContext<'c>, settings: &EngineSettings) -> Self {
         let WorkerContext {
             commands,
             events,
             activity,
         } = context;
-        let recognizer = Recognizer::new(devices, events);
+        let recognizer = Recognizer::new(settings, events);
         Self {
             commands,
             events,
@@ -144,7 +142,7 @@ impl<'c> CommandQueue<'c> {
             }
             Command::Read {
                 request,
-                what: what @ Question::Drawings(_),
+                what: what @ (Question::Drawings(_) | Question::Map(_)),
             } => self.read(request, &what),
             Command::Read { request, what } => self.recognizer.waiting = Some((request, what)),
             Command::Submit { id, ref job, .. } => {

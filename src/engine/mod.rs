@@ -6,6 +6,7 @@ mod autotuning;
 mod child;
 mod command_queue;
 mod dataset_cache;
+mod digit_map;
 mod handle;
 mod host;
 mod inference_device;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::handle::EventSink;
-use super::host::Devices;
+use super::digit_map::DigitMaps;
+use super::handle::{EngineSettings, EventSink};
 use super::inference_device::InferenceDevice;
-use crate::infer::{Classifier, Classify, read_candidates, read_number};
+use crate::infer::{Classifier, Classify, MapImages, read_candidates, read_number};
 use crate::ink::{Ink, Steps, Writing};
 use crate::problem::Problem;
 use crate::protocol::{Answer, EngineError, Event, Question};
@@ -15,6 +15,7 @@ pub(super) struct Recognizer {
     /// The model in use, on the CPU, unless one is being trained and followed.
     classifier: Option<Classifier>,
     pub device: InferenceDevice,
+    maps: DigitMaps,
     /// The weights of the training run, as they are now.
     training: Option<(JobId, Classifier)>,
     /// True while the training run's weights are in use.
@@ -28,11 +29,12 @@ pub(super) struct Recognizer {
 }
 
 impl Recognizer {
-    pub fn new(devices: Arc<dyn Devices>, events: &EventSink) -> Self {
-        let device = InferenceDevice::new(devices);
+    pub fn new(settings: &EngineSettings, events: &EventSink) -> Self {
+        let device = InferenceDevice::new(Arc::clone(&settings.devices));
         let mut recognizer = Self {
             classifier: None,
             device,
+            maps: DigitMaps::new(settings.clone()),
             training: None,
             following: false,
             chosen: false,
@@ -52,7 +54,13 @@ impl Recognizer {
             } => {
                 let prediction =
                     self.recognize(|model| model.classify_drawing(ink, steps), events)?;
-                let explained = self.in_use()?.explain(prediction, (ink, steps), details)?;
+                let mut explained = self.in_use()?.explain(prediction, (ink, steps), details)?;
+                if details.nearest > 0 {
+                    let image = &explained.prediction.image;
+                    let count = usize::from(details.nearest);
+                    explained.neighborhood =
+                        self.maps.neighborhood(self.in_use()?, image, count)?;
+                }
                 Ok(Answer::Drawing(Box::new(explained)))
             }
             Question::Number { ink, steps } => {
@@ -64,6 +72,12 @@ impl Recognizer {
                 .recognize(|model| read_candidates(model, candidates), events)
                 .map(Answer::Number),
             Question::Drawings(drawings) => self.classify_all(drawings).map(Answer::Drawings),
+            Question::Map(spec) => {
+                let is_training = self.followed().is_some();
+                let model = self.in_use()?.clone();
+                let map = self.maps.map(&model, is_training, spec)?;
+                Ok(Answer::Map(map.map(Box::new)))
+            }
         }
     }
 
@@ -156,6 +170,11 @@ impl Recognizer {
         self.training = Some((run, classifier));
     }
 
+    /// The images of this run for the map.
+    pub fn set_map_images(&mut self, run: JobId, images: MapImages) {
+        self.maps.set_run(ModelRef::Training(run), images);
+    }
+
     /// Uses the training run's weights, unless a person has chosen a model since it began.
     pub fn follow_training(&mut self, events: &EventSink) {
         if !self.following
@@ -169,6 +188,9 @@ impl Recognizer {
 
     /// The training run left this model; [`Recognizer::job_ended`] puts it to use.
     pub fn set_trained(&mut self, trained: Option<Classifier>) {
+        if let Some(trained) = &trained {
+            self.maps.run_ended(&trained.info().reference);
+        }
         self.trained = trained;
     }
 

@@ -5,7 +5,6 @@ use std::any::Any;
 use std::error::Error;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use super::command_queue::CommandQueue;
@@ -106,7 +105,7 @@ pub(super) fn work(
     {
         return context.events.send(no_thread(&error));
     }
-    let mut queue = CommandQueue::new(context, Arc::clone(&settings.devices));
+    let mut queue = CommandQueue::new(context, settings);
     let mut workspace = Workspace {
         settings,
         checkpoint_thread,

@@ -206,6 +206,15 @@ impl Classifier {
         self.members.iter().map(of_member).sum::<u64>() * u64::from(passes)
     }
 
+    /// Its network; `None` for several networks together and for the network of an ONNX file, which
+    /// has no layers.
+    pub(super) fn only_network(&self) -> Option<&Net> {
+        match (self.members.as_slice(), self.dropout_passes) {
+            ([only], None) if only.net.graph().is_none() => Some(&only.net),
+            _ => None,
+        }
+    }
+
     /// What is known of the model.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
@@ -218,12 +227,10 @@ impl Classifier {
         image: &Image,
         look: Option<Look>,
     ) -> Result<Option<Inspection>, Problem> {
-        match (self.members.as_slice(), self.dropout_passes) {
-            ([only], None) if only.net.graph().is_none() => {
-                Ok(Some(only.net.inspect(image.pixels(), look)?))
-            }
-            _ => Ok(None),
-        }
+        let net = self.only_network();
+        Ok(net
+            .map(|net| net.inspect(image.pixels(), look))
+            .transpose()?)
     }
 
     /// Whether an image with these pixels and this digit score counts as a digit; a blank one never
@@ -292,7 +299,10 @@ impl Classifier {
 
     /// The outputs for images of 784 pixels, for probabilities at [`Classifier::temperature`]; of
     /// an ensemble for each image how unsure it is.
-    fn outputs(&self, pixels: &[u8]) -> candle_core::Result<(Outputs, Vec<Uncertainty>)> {
+    pub(super) fn outputs(
+        &self,
+        pixels: &[u8],
+    ) -> candle_core::Result<(Outputs, Vec<Uncertainty>)> {
         match (self.members.as_slice(), self.dropout_passes) {
             ([only], None) => Ok((Outputs::of(&only.net, pixels)?, Vec::new())),
             (members, passes) => outputs::outputs(members, passes, pixels),

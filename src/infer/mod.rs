@@ -8,6 +8,7 @@ mod calibration;
 mod classifier;
 mod compare_devices;
 mod device_comparison;
+mod digit_map;
 mod error;
 mod explain;
 mod fit_digit_detector;
@@ -24,6 +25,7 @@ pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_d
 pub use device_comparison::{
     Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
 };
+pub use digit_map::{Effort, MapImages, MappedImages};
 pub use error::{ComparisonError, EnsembleProblem};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};

@@ -15,10 +15,10 @@ use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::Problem;
 use crate::records::benchmark::Measurement;
 use crate::records::{
-    BundleId, BundleUse, DataUpload, Details, DigitPrediction, DrawingAnswer, EpochRecord,
-    FilePart, HeldOutImage, InitializationReport, Intervention, JobId, LearningSnapshot, ModelInfo,
-    ModelRef, RateChange, Recognition, Rescue, RunPlan, RunPosition, SingleStep, StepPoint,
-    Telemetry, TimeToAccuracy, UnitName,
+    BundleId, BundleUse, DataUpload, Details, DigitMap, DigitPrediction, DrawingAnswer,
+    EpochRecord, FilePart, HeldOutImage, InitializationReport, Intervention, JobId,
+    LearningSnapshot, MapSpec, ModelInfo, ModelRef, RateChange, Recognition, Rescue, RunPlan,
+    RunPosition, SingleStep, StepPoint, Telemetry, TimeToAccuracy, UnitName,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
@@ -84,7 +84,7 @@ pub enum Command {
         usable: Vec<DeviceChoice>,
     },
     /// Read this with the model in use. Of those that wait, only the latest is looked at;
-    /// [`Question::Drawings`] never waits.
+    /// [`Question::Drawings`] and [`Question::Map`] never wait.
     Read {
         /// Returned with the answer.
         request: u64,
@@ -145,6 +145,8 @@ pub enum Question {
     /// Several drawings, a few dozen at a time, so that nothing else waits; answered with
     /// [`Answer::Drawings`].
     Drawings(Vec<Ink>),
+    /// The map of digits; answered with [`Answer::Map`].
+    Map(MapSpec),
 }
 
 /// What was read.
@@ -156,6 +158,8 @@ pub enum Answer {
     Number(Vec<DigitPrediction>),
     /// An answer for each drawing, in their order.
     Drawings(Vec<DrawingAnswer>),
+    /// The map; `None` while its images are still read, so that it is to be asked for again soon.
+    Map(Option<Box<DigitMap>>),
 }
 
 /// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced,

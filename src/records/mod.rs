@@ -7,6 +7,7 @@
 pub mod benchmark;
 mod bundle;
 mod comparison;
+mod digit_map;
 mod evaluation;
 mod export;
 mod import;
@@ -25,6 +26,10 @@ pub use bundle::{
 pub use comparison::{
     BeforeAfter, COMPARED_MODELS, ComparedModel, ComparisonSpec, FineTuned, ModelComparison,
     PairedCounts,
+};
+pub use digit_map::{
+    COMPONENTS, DigitMap, LabeledImage, MapLayer, MapPoint, MapSource, MapSpec, NearImage,
+    Neighborhood, OWN_IMAGES, plane,
 };
 pub use evaluation::{
     Accuracy, Calibration, DigitDetection, Ensemble, EvaluationReport, EvaluationSpec,

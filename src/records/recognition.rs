@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inspection, Look, Prediction};
+use super::{Inspection, Look, Neighborhood, Prediction};
 use crate::ink::{Placement, Stroke};
 
 /// What is wanted of a drawing besides the prediction.
@@ -18,6 +18,8 @@ pub struct Details {
     pub class: Option<u8>,
     /// The smallest change with which that class would be predicted, if another is.
     pub counterfactual: bool,
+    /// How many of the nearest images, and with them where the drawing is on the map; none for 0.
+    pub nearest: u8,
 }
 
 impl Details {
@@ -42,6 +44,8 @@ pub struct Recognition {
     pub placement: Option<Placement>,
     /// What would make it another class.
     pub counterfactual: Option<Counterfactual>,
+    /// Where the drawing is on the map, once there is one.
+    pub neighborhood: Option<Neighborhood>,
     /// How long all of it took, in microseconds.
     pub micros: u32,
 }

@@ -42,6 +42,8 @@ pub struct RunStart<'r> {
     pub plan: &'r RunPlan,
     pub net: &'r Net,
     pub validation: &'r Split,
+    /// The training images, and which of them it trains on.
+    pub train: (&'r Split, &'r [u32]),
     /// The epochs completed before it was interrupted, if it is resumed.
     pub before: &'r [EpochRecord],
     /// Its steps until then, thinned.

@@ -205,6 +205,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             plan: &plan,
             net: &net,
             validation: &split.validation,
+            train: (train_images, &split.train),
             before: &progress.epochs,
             curve: progress.curve.points(),
             position: progress.position(&plan),

@@ -3,6 +3,7 @@
 use crate::settings::{Settings, Theme};
 use std::path::PathBuf;
 
+use super::digit_map::MapAction;
 use super::draw::DrawAction;
 use super::hardware::MachineAction;
 use super::inside::InsideAction;
@@ -115,6 +116,7 @@ pub enum Action {
     Train(TrainAction),
     Draw(DrawAction),
     Inside(InsideAction),
+    Map(MapAction),
     MyDigits(MyDigitsAction),
     Models(ModelsAction),
     Lessons(LessonsAction),
@@ -136,6 +138,7 @@ of_features!(
     Sweep(SweepAction),
     Draw(DrawAction),
     Inside(InsideAction),
+    Map(MapAction),
     Models(ModelsAction),
     Machine(MachineAction),
     MyDigits(MyDigitsAction),

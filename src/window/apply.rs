@@ -90,6 +90,7 @@ impl App {
                 self.draw.update(&mut self.ctx, &mut self.my_digits, action);
             }
             Action::Inside(action) => self.draw.update_inside(&mut self.ctx, action),
+            Action::Map(action) => self.update_layout(action),
             Action::MyDigits(action) => {
                 self.my_digits.update(&mut self.ctx, &mut self.draw, action);
             }

@@ -28,10 +28,11 @@ impl App {
         self.draw.update_stages(&mut self.ctx);
         self.update_answers();
         self.update_timeline();
+        let map = self.update_map();
         self.machine.sample_monitor(&mut self.ctx);
         self.settle();
         let expiry = self.ctx.expire_notices();
-        [self.draw.autosave_settings(&mut self.ctx), expiry]
+        [self.draw.autosave_settings(&mut self.ctx), expiry, map]
             .into_iter()
             .flatten()
             .min()
@@ -192,8 +193,9 @@ impl App {
                 if model.reference == ModelRef::Starter {
                     self.ctx.starter_model = Some(model.clone());
                 }
-                self.ctx.model_in_use = Some(model);
+                let before = self.ctx.model_in_use.replace(model);
                 if other {
+                    self.map_model_changed(before);
                     self.my_digits.forget_answers();
                     self.draw.recognize_again(&mut self.ctx);
                 }
@@ -201,7 +203,13 @@ impl App {
             Event::InferenceDevice(report) => self.draw.on_inference_report(&mut self.ctx, report),
             Event::Read { request, answer } => match self.ctx.tell_failure(answer) {
                 Some(Answer::Drawings(answers)) => self.my_digits.on_answers(request, answers),
-                answer => self.draw.on_answer(&mut self.ctx, request, answer),
+                Some(Answer::Map(map)) => self.on_map(request, map),
+                answer => {
+                    if answer.is_none() {
+                        self.map.request_failed(request);
+                    }
+                    self.draw.on_answer(&mut self.ctx, request, answer);
+                }
             },
             // What files the engine has sent is taken in before.
             // The samples of data come with its notes.

@@ -7,6 +7,7 @@ mod autosave;
 mod background;
 mod ctx;
 mod desktop;
+pub mod digit_map;
 pub mod draw;
 mod engine_link;
 mod events;
@@ -35,6 +36,7 @@ pub use ctx::{AppDeps, Ctx, Request};
 #[cfg(all(unix, not(target_os = "macos")))]
 pub use desktop::motion::portal;
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
+pub use digit_map::{MapAction, MapOfDigits};
 pub use draw::{
     CANVAS, Canvas, Drawing, OpenImage, PenStroke, Tool, WIDE_CANVAS, about_inference_comparison,
     device_name, inference_row, verdict,

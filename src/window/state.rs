@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ctx::{AppDeps, Ctx};
 use super::desktop::{DesktopState, PathQuestion};
+use super::digit_map::MapOfDigits;
 use super::draw::Draw;
 use super::hardware::Machine;
 use super::lessons::Lessons;
@@ -29,6 +30,7 @@ pub struct App {
     pub machine: Machine,
     pub my_digits: MyDigitsView,
     pub lessons: Lessons,
+    pub map: MapOfDigits,
 }
 
 /// What is asked for a path where no dialog can be shown, and what the system is told.
@@ -56,6 +58,7 @@ impl App {
             sweeps: Sweeps::default(),
             my_digits: MyDigitsView::default(),
             lessons: Lessons::default(),
+            map: MapOfDigits::default(),
         };
         if let Some(aside) = set_aside {
             app.ctx

@@ -7,10 +7,10 @@ use std::process::Command as Program;
 use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{MyDigits, Recipients};
 use inkling::engine::{EngineHandle, ReceivedFolder, RemoteHost, SLURM, SlurmTask, this_machine};
-use inkling::ink::Ink;
+use inkling::ink::{Image, Ink};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, EngineError, Event, Job, Needs, Question};
-use inkling::records::{BatchSizeSpec, DataUpload};
+use inkling::protocol::{Answer, Command, EngineError, Event, Job, Needs, Question};
+use inkling::records::{BatchSizeSpec, DataUpload, LabeledImage, MapSpec};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::system::paths::Paths;
 
@@ -93,6 +93,33 @@ fn my_digits_are_sent_nowhere_unless_the_person_has_agreed() {
         }
     });
     assert_eq!(answer, Err(no_consent("gpu-box")));
+    let mine = LabeledImage {
+        image: Image::BLANK,
+        label: 3,
+    };
+    for (request, own) in [(6, vec![mine; 3]), (7, Vec::new())] {
+        let spec = MapSpec {
+            own: own.clone(),
+            components: 2,
+            ..MapSpec::default()
+        };
+        handle.send(Command::Read {
+            request,
+            what: Question::Map(spec),
+        });
+        let answer = until(&handle, |event| match event {
+            Event::Read {
+                request: answered,
+                answer,
+            } if answered == request => Some(answer),
+            _ => None,
+        });
+        if own.is_empty() {
+            assert!(matches!(answer, Ok(Answer::Map(_))), "{answer:?}");
+        } else {
+            assert_eq!(answer, Err(no_consent("gpu-box")));
+        }
+    }
     // The nodes of a Slurm cluster have one name together.
     let slurm = RemoteHost::Slurm(SlurmTask {
         job: 1,

@@ -17,8 +17,8 @@ use inkling::records::benchmark::Workload;
 use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, Details, DigitPrediction, Divergence,
     DrawingAnswer, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId,
-    Look, ModelRef, NotDigitsSpec, RateChange, RateFinding, RateSuggestion, Reached, Replace,
-    Rescue, RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy,
+    Look, MapSpec, ModelRef, NotDigitsSpec, RateChange, RateFinding, RateSuggestion, Reached,
+    Replace, Rescue, RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
@@ -27,8 +27,8 @@ use inkling::run_config::{
 use inkling::train::TrainError;
 
 use crate::fake_engine::{
-    evaluation_report, explained, exported, held_out, learning, model_comparison, plan, prediction,
-    reads, report, single_step, starter, summary,
+    evaluation_report, explained, exported, held_out, learning, map, model_comparison, plan,
+    prediction, reads, report, single_step, starter, summary,
 };
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
@@ -66,6 +66,7 @@ fn every_detail() -> Details {
         attribution: true,
         class: Some(9),
         counterfactual: true,
+        nearest: 10,
     }
 }
 
@@ -119,6 +120,11 @@ fn every_command_arrives_as_it_left() {
             Writing::of_ink(&ink).candidate_images(),
         )),
         question(Question::Drawings(vec![ink.clone(), Ink::default()])),
+        question(Question::Map(MapSpec {
+            known: Some(u64::MAX),
+            own: map(7).images.unwrap_or_default(),
+            components: 2,
+        })),
         question(Question::Number {
             ink,
             steps: Steps::ALL.without(Step::Pen).on_page([700.0, 280.0]),
@@ -383,6 +389,8 @@ fn every_event_arrives_as_it_left() {
             confidence: 0.5,
             is_digit: true,
         }]))),
+        answer(Ok(Answer::Map(None))),
+        answer(Ok(Answer::Map(Some(Box::new(map(7)))))),
         answer(Err(EngineError::NoSuchRun.into())),
         Event::Job {
             id: run,

@@ -15,9 +15,9 @@ use inkling::protocol::{
 };
 use inkling::records::benchmark::Effort;
 use inkling::records::{
-    BatchSizeSpec, ComparisonSpec, Details, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
-    Inspection, JobId, Look, ModelRef, Prediction, Replace, Rescue, RunPosition, RunSummary,
-    SingleStep, SplitEvaluation, UnitName,
+    BatchSizeSpec, ComparisonSpec, Details, DigitMap, EvaluationSpec, ExportSpec, ImportFinding,
+    ImportSpec, Inspection, JobId, Look, MapSpec, ModelRef, Neighborhood, Prediction, Replace,
+    Rescue, RunPosition, RunSummary, SingleStep, SplitEvaluation, UnitName,
 };
 use inkling::run_config::{
     DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
@@ -434,6 +434,108 @@ fn the_model_in_use_is_looked_into_also_while_it_is_trained() {
     let (_, of_run) = look_inside(&bench, 2);
     assert_eq!(of_run.layers[2].name, "fc1", "an MLP is trained");
     bench.cancel(JobId(1));
+}
+
+/// The map of the model in use, asked for until it is there.
+fn map_of_digits(bench: &Bench, first_request: u64) -> DigitMap {
+    for request in first_request.. {
+        bench.handle.send(Command::Read {
+            request,
+            what: Question::Map(MapSpec {
+                components: 2,
+                ..MapSpec::default()
+            }),
+        });
+        let answer = bench.until(|event| match event {
+            Event::Read {
+                request: answered,
+                answer,
+            } if answered == request => Some(answer.unwrap()),
+            _ => None,
+        });
+        match answer {
+            Answer::Map(Some(map)) => return *map,
+            Answer::Map(None) => std::thread::sleep(std::time::Duration::from_millis(5)),
+            other => panic!("{other:?}"),
+        }
+    }
+    unreachable!()
+}
+
+/// What is nearest to a stroke on the canvas, once there is a map.
+fn nearest_to_a_stroke(bench: &Bench, request: u64) -> Option<Neighborhood> {
+    let Command::Read { what, .. } = read_stroke(request) else {
+        unreachable!();
+    };
+    let Question::Drawing { ink, steps, .. } = what else {
+        unreachable!();
+    };
+    let details = Details {
+        nearest: 6,
+        ..Details::default()
+    };
+    let what = Question::Drawing {
+        ink,
+        steps,
+        details,
+    };
+    bench.handle.send(Command::Read { request, what });
+    bench.until(|event| match event {
+        Event::Read {
+            request: answered,
+            answer,
+        } if answered == request => match answer.unwrap() {
+            Answer::Drawing(read) => Some(read.neighborhood),
+            other => panic!("{other:?}"),
+        },
+        _ => None,
+    })
+}
+
+#[test]
+fn the_map_moves_while_a_model_is_trained_and_stays_when_it_is_saved() {
+    let bench = bench(60, 50);
+    let run = bench.start(1);
+    bench.wait(|event| {
+        matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::Training(run))
+    });
+    assert_eq!(
+        nearest_to_a_stroke(&bench, 50),
+        None,
+        "nobody asked for a map"
+    );
+    let first = map_of_digits(&bench, 100);
+    let source = first.source.clone().unwrap();
+    assert_eq!(
+        (source.data, source.split),
+        (bench.config.data.clone(), EvaluationSplit::Validation)
+    );
+    assert!(first.points.len() >= 250 && first.own == 0);
+    let found = nearest_to_a_stroke(&bench, 51).unwrap();
+    assert!(found.map == first.id && found.trained && found.nearest.len() == 6);
+    let later = map_of_digits(&bench, 200);
+    assert_eq!(
+        (first.images_id, first.points.len()),
+        (later.images_id, later.points.len())
+    );
+    assert_ne!(first.coordinates, later.coordinates);
+    bench.wait(|event| matches!(event, Event::Epoch { .. }));
+    bench.handle.send(Command::Cancel(run));
+    bench.finished();
+    bench.wait(|event| {
+        matches!(event, Event::ModelInUse(model) if matches!(model.reference, ModelRef::File(_)))
+    });
+    let saved = map_of_digits(&bench, 300);
+    assert_eq!(
+        saved.images_id, later.images_id,
+        "the run's images, not read again"
+    );
+    let again = map_of_digits(&bench, 100_000);
+    assert_eq!(
+        (saved.id, &saved.coordinates),
+        (again.id, &again.coordinates)
+    );
+    assert_eq!(nearest_to_a_stroke(&bench, 52).unwrap().map, saved.id);
 }
 
 #[test]

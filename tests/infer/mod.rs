@@ -3,6 +3,7 @@
 mod calibration;
 mod compare_devices;
 mod digit_detector;
+mod digit_map;
 mod ensemble;
 mod explain;
 mod number;

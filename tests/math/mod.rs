@@ -2,4 +2,5 @@
 
 mod comparison;
 mod label_errors;
+mod projection;
 mod statistics;

@@ -135,6 +135,7 @@ fn only_the_window_knows_how_it_is_drawn() {
         &[
             "cli/window",
             "window/desktop/native",
+            "window/digit_map/view",
             "window/draw/view",
             "window/frame",
             "window/hardware/view",

@@ -59,6 +59,7 @@ impl RunObserver for Watcher {
             plan,
             net,
             validation,
+            train: _,
             before,
             curve,
             position,

@@ -3,6 +3,7 @@
 
 mod alone;
 mod classes;
+mod digit_map;
 mod draw;
 mod hardware;
 mod help;

@@ -89,7 +89,7 @@ fn common_data(workspace: &Workspace<'_>, models: &[SavedModel]) -> Result<DataS
         if !data.is_known() {
             return Err(DataError::Unknown.into());
         }
-        if !may_be_read(workspace, data, run.as_ref()) {
+        if !may_be_read(workspace.settings, data, run.as_ref()) {
             return Err(not_trusted(data).into());
         }
         if let Some(source) = data.sources().first()

@@ -110,7 +110,12 @@ fn measure_quantized(
 ) -> Result<QuantizedAccuracy, Problem> {
     let data = match &spec.measure_on {
         Some(data) => data,
-        None if may_be_read(workspace, &exported.file.card.data, exported.run.as_ref()) => {
+        None if may_be_read(
+            workspace.settings,
+            &exported.file.card.data,
+            exported.run.as_ref(),
+        ) =>
+        {
             &exported.file.card.data
         }
         None => return Err(not_trusted(&exported.file.card.data).into()),

@@ -100,7 +100,7 @@ pub(super) fn run(
     if tuned.is_better() {
         // Whether it is taken over is decided; the test images have no part in it.
         let former_set = card.test.as_ref().map_or(&card.data, |test| &test.data);
-        let known = may_be_read(workspace, former_set, former.as_ref())
+        let known = may_be_read(workspace.settings, former_set, former.as_ref())
             .then(|| former_set.sources().first().cloned())
             .flatten();
         trained.summary.test = saved_model::test(

@@ -10,7 +10,7 @@ mod fine_tune;
 mod import;
 mod look_at;
 mod measure;
-mod saved_model;
+pub(super) mod saved_model;
 mod train;
 mod trial;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Workspace;
 use crate::data::{DataError, load_for_evaluation};
-use crate::engine::handle::RunsTarget;
+use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::infer::{measure, starter_file};
 use crate::nn::ModelFile;
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ use crate::records::{ModelRef, RunSummary, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, EvaluationSplit, NamedSet};
 use crate::runs;
 
-pub(super) struct SavedModel {
+pub(in crate::engine) struct SavedModel {
     pub file: ModelFile,
     /// The run in whose folder it is, if any.
     pub run: Option<RunSummary>,
@@ -44,8 +44,8 @@ impl SavedModel {
 /// Whether the data that a model of this run names may be looked for. A model file from another
 /// machine can name any path, one on a network too: only of a model that was trained here, the path
 /// was chosen here.
-pub(super) fn may_be_read(
-    workspace: &Workspace<'_>,
+pub(in crate::engine) fn may_be_read(
+    settings: &EngineSettings,
     data: &DataSpec,
     run: Option<&RunSummary>,
 ) -> bool {
@@ -54,9 +54,7 @@ pub(super) fn may_be_read(
         .iter()
         .any(|source| matches!(source, DataSource::Path(_)));
     !has_path
-        || run.is_some_and(|run| {
-            run.imported.is_none() && is_among(&workspace.settings.runs, &run.folder)
-        })
+        || run.is_some_and(|run| run.imported.is_none() && is_among(&settings.runs, &run.folder))
 }
 
 pub(super) fn not_trusted(data: &DataSpec) -> DataError {

@@ -243,20 +243,15 @@ impl Caller {
                     Err(problem) => self.events.send(Event::Failed(problem)),
                 }
             }
-            // These are My digits.
-            Command::Read {
-                request,
-                what: Question::Drawings(drawings),
-            } => match self.check_consent(drawings.len() as u64) {
-                Ok(()) => self.tell(Command::Read {
-                    request,
-                    what: Question::Drawings(drawings),
-                }),
-                Err(problem) => self.events.send(Event::Read {
-                    request,
-                    answer: Err(problem),
-                }),
-            },
+            Command::Read { request, what } if my_digits_in(&what) > 0 => {
+                match self.check_consent(my_digits_in(&what)) {
+                    Ok(()) => self.tell(Command::Read { request, what }),
+                    Err(problem) => self.events.send(Event::Read {
+                        request,
+                        answer: Err(problem),
+                    }),
+                }
+            }
             // Which devices there are here means nothing there.
             Command::ChooseInferenceDevice { choice, .. } => {
                 self.tell(Command::ChooseInferenceDevice {
@@ -432,5 +427,14 @@ fn reason(exit: EngineExit) -> String {
         EngineExit::Version { ours, theirs } => {
             format!("Inkling {theirs} is installed there, and this is Inkling {ours}")
         }
+    }
+}
+
+/// How many of My digits a question holds.
+fn my_digits_in(what: &Question) -> u64 {
+    match what {
+        Question::Drawings(drawings) => drawings.len() as u64,
+        Question::Map(spec) => spec.own.len() as u64,
+        Question::Drawing { .. } | Question::Number { .. } | Question::Candidates(_) => 0,
     }
 }

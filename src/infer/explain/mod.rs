@@ -63,6 +63,7 @@ impl Classifier {
             placement,
             attribution,
             counterfactual,
+            neighborhood: None,
             micros: prediction.micros + start.elapsed().as_micros() as u32,
             prediction,
         })

@@ -66,6 +66,8 @@ pub struct Draw {
     preprocessing: Preprocessing,
     /// What is explained of the drawing.
     pub why: Why,
+    /// Whether the images nearest to the drawing are shown.
+    pub nearest_shown: bool,
     /// Whether Train shows what the network makes of the drawing.
     pub maps_in_train: bool,
     /// The network in use as it was during its run.
@@ -114,6 +116,7 @@ impl Draw {
             inference: InferenceDevice::default(),
             preprocessing: Preprocessing::default(),
             why: Why::default(),
+            nearest_shown: false,
             maps_in_train: false,
             timeline: Timeline::default(),
             classified_at: 0.0,

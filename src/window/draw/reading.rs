@@ -8,7 +8,8 @@ use crate::protocol::{Answer, Command, Question};
 use crate::records::{
     Details, DigitPrediction, Inspection, JobId, ModelRef, Prediction, Recognition,
 };
-use crate::window::{App, Ctx, Screen};
+use crate::window::digit_map::NEAREST;
+use crate::window::{App, Ctx, Level, Screen};
 
 /// How often a drawing left alone is recognized anew while the model in use is being trained, in
 /// seconds of training: the longest where that takes more than one hundredth of the time.
@@ -92,6 +93,7 @@ impl App {
     pub(in crate::window) fn forget_requests(&mut self) {
         self.draw.asked = None;
         self.my_digits.forget_request();
+        self.map.forget();
     }
 }
 
@@ -234,9 +236,17 @@ impl Draw {
     /// What is shown of the drawing of one digit besides the prediction.
     pub(in crate::window) fn details(&self, ctx: &Ctx) -> Details {
         match ctx.screen {
+            Screen::Inside if ctx.inside == Level::Map => Details {
+                nearest: NEAREST,
+                ..Details::default()
+            },
             Screen::Inside => Details {
                 inspection: true,
                 look: ctx.inside.look(),
+                ..Details::default()
+            },
+            Screen::Draw if self.nearest_shown => Details {
+                nearest: NEAREST,
                 ..Details::default()
             },
             Screen::Draw if self.why.shown => self.why.details(self.one.pen_down()),

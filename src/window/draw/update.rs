@@ -48,6 +48,8 @@ pub enum DrawAction {
     ShowSteps(bool),
     /// Show or fold away what speaks for the verdict.
     ShowWhy(bool),
+    /// Show or fold away the images nearest to the drawing.
+    ShowNearest(bool),
     /// Show in Train what the network makes of the drawing.
     ShowMapsInTrain(bool),
     /// Explain this class instead of the one that is predicted, or that one again.
@@ -162,13 +164,22 @@ impl Draw {
             (DrawAction::ShowSteps(shown), _) => {
                 ctx.settings.steps_shown = shown;
                 if shown {
-                    self.why = Why::default();
+                    (self.why, self.nearest_shown) = (Why::default(), false);
                 }
                 self.recognize_again(ctx);
             }
             (DrawAction::ShowWhy(shown), _) => {
                 self.why = Why { shown, class: None };
                 ctx.settings.steps_shown &= !shown;
+                self.nearest_shown &= !shown;
+                self.recognize_again(ctx);
+            }
+            (DrawAction::ShowNearest(shown), _) => {
+                self.nearest_shown = shown;
+                if shown {
+                    self.why = Why::default();
+                    ctx.settings.steps_shown = false;
+                }
                 self.recognize_again(ctx);
             }
             (DrawAction::ShowMapsInTrain(shown), _) => {

@@ -15,6 +15,8 @@ pub enum Level {
     Network,
     /// At what it made of the same images in the course of its run.
     Timeline,
+    /// At the map of what the last hidden layer makes of many images.
+    Map,
     /// At all units of this layer.
     Layer(usize),
     /// At this unit.
@@ -41,7 +43,7 @@ impl Level {
     pub const fn outer(self) -> Option<Self> {
         match self {
             Self::Network => None,
-            Self::Layer(_) | Self::Timeline => Some(Self::Network),
+            Self::Map | Self::Timeline | Self::Layer(_) => Some(Self::Network),
             Self::Unit { layer, .. } => Some(Self::Layer(layer)),
             Self::Number { layer, unit, .. } => Some(Self::Unit { layer, unit }),
         }
@@ -50,7 +52,7 @@ impl Level {
     /// The unit that is looked at.
     pub const fn look(self) -> Option<Look> {
         match self {
-            Self::Network | Self::Timeline | Self::Layer(_) => None,
+            Self::Network | Self::Map | Self::Timeline | Self::Layer(_) => None,
             Self::Unit { layer, unit } => Some(Look {
                 layer,
                 unit,
@@ -72,8 +74,8 @@ impl Draw {
             InsideAction::Back => ctx.inside.outer(),
         };
         if let Some(level) = level {
-            ctx.inside = level;
-            if level.look().is_some() {
+            let was_map = std::mem::replace(&mut ctx.inside, level) == Level::Map;
+            if level.look().is_some() || was_map != (level == Level::Map) {
                 self.recognize_again(ctx);
             }
         }

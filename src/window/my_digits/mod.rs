@@ -79,6 +79,11 @@ impl MyDigitsView {
         self.drawings.as_deref().unwrap_or_default()
     }
 
+    /// Differs after every change of the drawings.
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
     /// True once the file was read.
     pub const fn is_loaded(&self) -> bool {
         self.drawings.is_some()

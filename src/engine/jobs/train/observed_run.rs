@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::super::JobContext;
 use crate::hardware::BackgroundLoad;
-use crate::infer::Classifier;
+use crate::infer::{Classifier, MapImages};
 use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, parameter_count};
 use crate::progress::{Cancelled, Progress};
@@ -256,6 +256,7 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
             plan,
             net,
             validation,
+            train,
             before,
             curve,
             position,
@@ -283,6 +284,9 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
                 images: probe.images(),
             });
             self.probe = Some(probe);
+            let images = MapImages::of_run(self.config.data.clone(), validation, train);
+            let recognizer = &mut self.context.queue.recognizer;
+            recognizer.set_map_images(self.context.id, images);
         }
     }
 

@@ -12,14 +12,17 @@ pub mod tools;
 mod verdict;
 mod why;
 
-use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, Vec2, pos2, vec2};
+use eframe::egui::{
+    self, Align, Context, Label, Layout, Rect, RichText, Role, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
 
 use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalized;
+use crate::window::digit_map::view as digit_map;
 use crate::window::inside::view as inside;
 use crate::window::style::image_sheet::Cached;
-use crate::window::{Action, App, CANVAS, Canvas, DrawAction, WIDE_CANVAS, style};
+use crate::window::{Action, App, CANVAS, Canvas, DrawAction, Pushes as _, WIDE_CANVAS, style};
 
 /// Up to this height, in points, there is no room for feature maps, and explanations take the place
 /// of the device and of what can be kept.
@@ -39,6 +42,7 @@ pub struct DrawView {
     steps: steps::StepsView,
     image: canvas::ImageView,
     why: why::WhyView,
+    nearest: Cached<Vec<Image>>,
     maps: inside::LayerMaps,
 }
 
@@ -151,7 +155,7 @@ fn prediction_column(
 ) {
     let reading = app.draw.prediction_shown(&app.ctx);
     let canvas = app.draw.canvas(&app.ctx);
-    let explains = app.draw.why.shown && canvas == Canvas::One;
+    let explains = (app.draw.why.shown || app.draw.nearest_shown) && canvas == Canvas::One;
     let explains_in_little_room = explains && height < LOW;
     verdict::model_choice(ui, app, actions);
     if !explains_in_little_room && !inside::timeline::back_to_end(ui, app, actions) {
@@ -215,6 +219,10 @@ fn prediction_column(
     ui.add_space(style::GAP / 2.0);
     if explains {
         ui.horizontal(|ui| toggles(ui, app, &mut view.steps, actions));
+        if app.draw.nearest_shown {
+            let room = ui.available_height();
+            return digit_map::nearest(ui, app, &mut view.nearest, room);
+        }
         return style::scroll(ui, "why", |ui| why::panel(ui, app, &view.why, actions));
     }
     if height < LOW {
@@ -248,7 +256,18 @@ fn toggles(ui: &mut Ui, app: &App, steps: &mut steps::StepsView, actions: &mut V
     steps::header(ui, app, steps, actions);
     if app.draw.canvas(&app.ctx) == Canvas::One {
         why::toggle(ui, app, actions);
+        nearest_toggle(ui, app, actions);
     }
+}
+
+/// The button that shows the images nearest to the drawing, or folds them away.
+fn nearest_toggle(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let shown = app.draw.nearest_shown;
+    let button = ui.add(style::toggle("Nearest", shown));
+    button.widget_info(|| WidgetInfo::selected(Role::Button, true, shown, "Nearest"));
+    button
+        .on_hover_text("The training images that the model sees as most like your drawing")
+        .pushes(actions, || DrawAction::ShowNearest(!shown));
 }
 
 /// The canvas's smallest and largest side, in points: larger ones are tiring to draw on.

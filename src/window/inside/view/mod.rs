@@ -18,6 +18,7 @@ pub use self::strip::show as strip;
 use super::words;
 use crate::records::{Inspection, ModelRef};
 use crate::run_config::ModelKind;
+use crate::window::digit_map::view::{self as digit_map, DigitMapView};
 use crate::window::draw::view as draw;
 use crate::window::frame::Views;
 use crate::window::style::icons::Icon;
@@ -36,6 +37,7 @@ pub struct InsideView {
     /// What is shown of the unit that is open.
     unit: Atlas,
     timeline: timeline::TimelineView,
+    map: DigitMapView,
     /// How far the wheel was turned since something was opened.
     wheel: f32,
 }
@@ -86,6 +88,9 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
         (Level::Timeline, None) => actions.push(InsideAction::Back.into()),
         _ => {}
     }
+    if app.ctx.inside == Level::Map {
+        return map_of_digits(ui, app, view, actions);
+    }
     let inspection = match app.draw.inspection() {
         Some((version, inspection)) => Shown {
             app,
@@ -111,7 +116,7 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
     breadcrumb(ui, inspection, level, actions);
     back(ui, level, view, actions);
     match level {
-        Level::Network | Level::Timeline => {
+        Level::Network | Level::Map | Level::Timeline => {
             network::show(ui, inspection, None, &mut view.maps, actions);
         }
         Level::Layer(layer) => {
@@ -124,8 +129,54 @@ fn network(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Acti
     }
 }
 
+/// The map in the place of the layers. Escape leads back from it, once no point is chosen.
+fn map_of_digits(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Vec<Action>) {
+    let had_choice = view.map.has_choice();
+    digit_map::show(
+        ui,
+        app,
+        &mut view.map,
+        |ui, actions| layers_or_map(ui, app, actions),
+        actions,
+    );
+    let is_in_front = ui.memory(|memory| memory.top_modal_layer().is_none());
+    if is_in_front
+        && !had_choice
+        && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+    {
+        actions.push(InsideAction::Back.into());
+    }
+}
+
+/// The choice between the layers for one drawing and the map of many, at the right end of a row.
+fn layers_or_map(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for (level, name, about) in [
+            (
+                Level::Map,
+                "Map of digits",
+                "What the last hidden layer makes of many images, as points: those that it sees as alike are close together",
+            ),
+            (
+                Level::Network,
+                "Layers",
+                "What each layer makes of your drawing",
+            ),
+        ] {
+            let chosen = (app.ctx.inside == Level::Map) == (level == Level::Map);
+            let button = ui.add(style::toggle(name, chosen));
+            button.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, name));
+            if button.on_hover_text(about).clicked() && !chosen {
+                actions.push(InsideAction::Open(level).into());
+            }
+        }
+    });
+}
+
 /// What to do, before anything is drawn or with a model that has no layers of one network.
 fn nothing_to_see(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| layers_or_map(ui, app, actions));
     let Some(why_not) = why_not(app) else {
         let title = format!("Draw {} on the left", app.ctx.classes().one());
         let body = "You will see what every layer of the network makes of it while you draw. Click anything to look closer, down to a single number.";
@@ -174,6 +225,9 @@ fn breadcrumb(ui: &mut Ui, shown: Shown<'_>, level: Level, actions: &mut Vec<Act
                 button.pushes(actions, || InsideAction::Open(part));
             }
         }
+        if level == Level::Network {
+            layers_or_map(ui, shown.app, actions);
+        }
     });
 }
 
@@ -183,7 +237,7 @@ fn name(shown: Shown<'_>, level: Level) -> String {
     let layer_of = |layer: usize| inspection.layers.get(layer);
     match level {
         Level::Timeline => "Over the run".to_owned(),
-        Level::Network => shown
+        Level::Network | Level::Map => shown
             .app
             .ctx
             .model_in_use
