@@ -198,7 +198,7 @@ impl Settings {
             epochs: from_file || self.given.text(Setting::Epochs).is_some(),
         };
         let few = small_training_set(&config.data, &folders);
-        let Some(images) = few.or_else(|| config.train_images.map(u64::from)) else {
+        let Some(images) = few.or_else(|| config.training_images.map(u64::from)) else {
             return Ok(config);
         };
         let images = config.images_used(images);

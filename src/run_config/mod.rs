@@ -122,7 +122,7 @@ pub struct RunConfig {
     pub augmentation: Augmentation,
     /// How many of the training images are used; `None` means all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub train_images: Option<u32>,
+    pub training_images: Option<u32>,
     /// Where all randomness comes from.
     pub seed: u64,
     /// Worker threads; `None` means one per core.
@@ -195,7 +195,7 @@ impl RunConfig {
             weight_averaging: None,
             early_stopping: None,
             augmentation: Augmentation::Off,
-            train_images: None,
+            training_images: None,
             seed: 1,
             threads: None,
             memory_limit: None,
@@ -211,7 +211,7 @@ impl RunConfig {
 
     /// How many of so many training images are used, without those for validation.
     pub fn images_used(&self, available: u64) -> u64 {
-        let wanted = self.train_images.map_or(available, u64::from);
+        let wanted = self.training_images.map_or(available, u64::from);
         wanted.min(available)
     }
 

@@ -226,12 +226,12 @@ settings! {
                 Some(format!("after {epochs} without improvement"))
             },
         }
-        TrainImages = train_images, "train-images", "Training images",
+        TrainingImages = training_images, "training-images", "Training images",
         "Trains on this many of the training images, as many of each class as possible. With few of them, the network learns them by heart." {
             unset: DEFAULT,
             placeholder: "all",
             range: Some(Range { if_empty: Some("to train on all"), ..Range::whole("the number of training images") }),
-            describe: |config| Some(count(config.train_images?.into(), "image")),
+            describe: |config| Some(count(config.training_images?.into(), "image")),
         }
     }
     Execution {

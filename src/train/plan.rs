@@ -49,7 +49,7 @@ impl Start {
         classes: &Classes,
     ) -> Result<Self, Problem> {
         let split = ValidationSplit::new(train_split, config.seed);
-        let split = match config.train_images {
+        let split = match config.training_images {
             Some(count) => split.limited(train_split, count as usize),
             None => split,
         };

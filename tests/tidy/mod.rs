@@ -140,6 +140,7 @@ fn only_the_window_knows_how_it_is_drawn() {
             "window/frame",
             "window/hardware/view",
             "window/inside/view",
+            "window/lessons/view",
             "window/models/view",
             "window/my_digits/view",
             "window/plots",

@@ -313,5 +313,6 @@ fn one_step_of_the_run_shows_what_it_does_to_the_unit_that_is_open() {
     }
     window.get_by_label("Resume the run");
     open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 0 });
+    window.serve(&mut engine);
     window.get_by_label("Take another step to see what it does to these weights.");
 }

@@ -1,7 +1,7 @@
 //! The lesson in progress: its step, with a question to answer or a run to start, and the figures of
 //! the runs so far.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Panel, ScrollArea, Ui};
+use eframe::egui::{Align, Frame, Label, Layout, Margin, Panel, ScrollArea, Ui};
 
 use crate::run_config::{RunConfig, differing_settings};
 use crate::text::format::percent;
@@ -12,25 +12,26 @@ use crate::window::{Action, App, LessonsAction, Pushes as _, Screen, style};
 /// From this width on, in points, the lesson stands beside the screen instead of below it.
 const BESIDE: f32 = 1180.0;
 const WIDTH: f32 = 300.0;
-const HEIGHT: f32 = 176.0;
+const HEIGHT: f32 = 190.0;
 
 /// Draws it; nothing without a lesson.
 pub fn panel(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.lessons.current().is_none() || app.ctx.screen == Screen::Lessons {
         return;
     }
-    let panel = if ui.available_width() >= BESIDE {
-        Panel::right("lesson").exact_size(WIDTH)
+    let beside = ui.available_width() >= BESIDE;
+    let panel = if beside {
+        Panel::right("lesson beside").exact_size(WIDTH)
     } else {
-        Panel::bottom("lesson").exact_size(HEIGHT)
+        Panel::bottom("lesson below").exact_size(HEIGHT)
     };
     panel
         .frame(style::side_frame(ui))
         .resizable(false)
-        .show(ui, |ui| contents(ui, app, actions));
+        .show(ui, |ui| contents(ui, app, beside, actions));
 }
 
-fn contents(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+fn contents(ui: &mut Ui, app: &App, beside: bool, actions: &mut Vec<Action>) {
     let Some((open, lesson, step)) = app.lessons.current() else {
         return;
     };
@@ -43,16 +44,20 @@ fn contents(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .pushes(actions, || LessonsAction::Close);
             let number = format!("{} of {}", open.step + 1, lesson.steps.len());
             ui.label(style::hint(number));
-            ui.with_layout(Layout::top_down(Align::Min), |ui| {
-                style::strong_line(ui, lesson.title.as_str());
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if !beside {
+                    style::semibold(ui, step.title.as_str());
+                }
+                ui.add(Label::new(style::hint(lesson.title.as_str())).truncate());
             });
         });
     });
-    Panel::bottom("lesson steps")
+    Panel::bottom("lesson buttons")
         .show_separator_line(false)
         .frame(Frame::new().inner_margin(Margin::symmetric(0, 4)))
         .show(ui, |ui| {
-            back_and_next(ui, open, lesson.steps.len(), step, actions);
+            let last = open.step + 1 == lesson.steps.len();
+            ui.horizontal(|ui| buttons(ui, app, (open, step, last), actions));
         });
     ScrollArea::vertical()
         .id_salt(("lesson", open.index, open.step))
@@ -60,64 +65,52 @@ fn contents(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .show(ui, |ui| {
             // Space for the scroll bar.
             ui.set_max_width(ui.available_width() - 10.0);
-            show_step(ui, app, open, step, actions);
+            if beside {
+                style::section(ui, &step.title);
+            }
+            for paragraph in &step.paragraphs {
+                style::wrapped(ui, paragraph.as_str());
+                ui.add_space(2.0);
+            }
+            if let Some(question) = &step.question {
+                ask(ui, question, answer(open), actions);
+            }
+            if step.shows_runs {
+                runs(ui, &open.runs);
+            }
         });
 }
 
-fn back_and_next(
+/// Back, the step's run if it has one, and on.
+fn buttons(
     ui: &mut Ui,
-    open: &OpenLesson,
-    steps: usize,
-    step: &Step,
+    app: &App,
+    (open, step, last): (&OpenLesson, &Step, bool),
     actions: &mut Vec<Action>,
 ) {
-    ui.horizontal(|ui| {
-        let back = ui.add_enabled(open.step > 0, style::quiet_button("Back"));
-        back.accessible_name("Back in the lesson")
-            .pushes(actions, || LessonsAction::GoTo(open.step.saturating_sub(1)));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let unanswered = step.question.is_some() && answer(open).is_none();
-            let why_not = unanswered.then_some("Choose an answer first");
-            if open.step + 1 < steps {
-                style::ask(ui, style::secondary_button("Next"), why_not, "")
-                    .pushes(actions, || LessonsAction::GoTo(open.step + 1));
-            } else {
-                style::ask(ui, style::secondary_button("Finish"), why_not, "")
-                    .pushes(actions, || LessonsAction::Close);
-            }
-        });
+    let back = ui.add_enabled(open.step > 0, style::quiet_button("Back"));
+    back.accessible_name("Back in the lesson")
+        .pushes(actions, || LessonsAction::GoTo(open.step.saturating_sub(1)));
+    if let Some(config) = &step.run {
+        let busy = "A run is in progress. Wait until it has finished, or stop it";
+        let busy = app.ctx.is_at_long_work().then_some(busy);
+        let start = style::secondary_button("Start this run");
+        style::ask(ui, start, busy, &config.command(None)).pushes(actions, || LessonsAction::Start);
+    }
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let unanswered = step.question.is_some() && answer(open).is_none();
+        let why_not = unanswered.then_some("Choose an answer first");
+        let (name, action) = if last {
+            ("Finish", LessonsAction::Close)
+        } else {
+            ("Next", LessonsAction::GoTo(open.step + 1))
+        };
+        style::ask(ui, style::secondary_button(name), why_not, "").pushes(actions, || action);
     });
 }
 
 fn answer(open: &OpenLesson) -> Option<usize> {
     *open.answers.get(open.step)?
-}
-
-fn show_step(ui: &mut Ui, app: &App, open: &OpenLesson, step: &Step, actions: &mut Vec<Action>) {
-    style::section(ui, &step.title);
-    for paragraph in &step.paragraphs {
-        style::wrapped(ui, paragraph.as_str());
-        ui.add_space(2.0);
-    }
-    if let Some(config) = &step.run {
-        start(ui, app, config, actions);
-    }
-    if let Some(question) = &step.question {
-        ask(ui, question, answer(open), actions);
-    }
-    if step.shows_runs {
-        runs(ui, &open.runs);
-    }
-}
-
-fn start(ui: &mut Ui, app: &App, config: &RunConfig, actions: &mut Vec<Action>) {
-    let busy = app
-        .ctx
-        .is_at_long_work()
-        .then_some("A run is in progress. Wait until it has finished, or stop it");
-    let about = config.command(None);
-    style::ask(ui, style::secondary_button("Start this run"), busy, &about)
-        .pushes(actions, || LessonsAction::Start);
 }
 
 fn ask(ui: &mut Ui, question: &Question, answer: Option<usize>, actions: &mut Vec<Action>) {
