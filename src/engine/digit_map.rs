@@ -57,6 +57,7 @@ impl DigitMaps {
     pub fn run_ended(&mut self, model: &ModelRef) {
         if let Some((known, _)) = &mut self.of_run {
             known.clone_from(model);
+            self.state = None;
         }
     }
 

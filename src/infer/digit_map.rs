@@ -25,6 +25,10 @@ const HELD_OUT: usize = 2_000;
 const TRAINING: usize = 10_000;
 /// Images that are computed at a time.
 const BATCH: usize = 250;
+/// Numbers of a wide layer that are kept of either kind of images, and that components are found in:
+/// of more, the first images stand for all.
+const MOST_NUMBERS: usize = 8 << 20;
+const NUMBERS_FOR_COMPONENTS: usize = 800_000;
 /// Which images are chosen.
 const SEED: u64 = 1;
 
@@ -203,7 +207,10 @@ impl MappedImages {
         } else {
             &self.held_out
         };
-        self.components = PrincipalComponents::of(&of.values, of.width(), COMPONENTS);
+        let width = of.width();
+        let images = (NUMBERS_FOR_COMPONENTS / width.max(1)).max(COMPONENTS);
+        let values = &of.values[..of.values.len().min(images * width)];
+        self.components = PrincipalComponents::of(values, width, COMPONENTS);
     }
 
     /// How many images it has: held-out ones, and ones trained on.
@@ -320,7 +327,7 @@ impl Classifier {
             let batch = self.activations(&pixels[first * PIXELS..end * PIXELS])?;
             all.values.extend(batch.values);
             all.answers.extend(batch.answers);
-            if start.elapsed() >= limit {
+            if start.elapsed() >= limit || all.values.len() >= MOST_NUMBERS {
                 break;
             }
         }

@@ -33,11 +33,15 @@ def cycle(engine, setting, home, source):
     engine.submit({"Train": {"config": config, "from": None}})
     kind, content = engine.until(["Started", "Failed"])
     assert kind == "Started", content
-    engine.send({"UseModel": source.choice(["Starter", {"Training": engine.job}])})
+    model = source.choice(["Starter", {"Training": engine.job}])
+    engine.send({"UseModel": model})
+    if model != "Starter":
+        # The map of the starter model would read its data on another thread, which takes seconds.
+        engine.send({"Read": {"request": 9, "what": {"Map": {"known": None, "own": [], "components": 2}}}})
     for request in range(source.randrange(4)):
         stroke = [[source.uniform(0, 280), source.uniform(0, 280)] for _ in range(30)]
         every_step = {"without": [False] * 6, "page": [28.0, 28.0], "middle": None}
-        details = {"look": None, "class": source.choice([None, 8])}
+        details = {"look": None, "class": source.choice([None, 8]), "nearest": source.choice([0, 10])}
         details |= {name: source.random() < 0.5 for name in ("inspection", "attribution", "counterfactual")}
         what = {"Drawing": {"ink": {"strokes": [stroke], "pen": None}, "steps": every_step, "details": details}}
         engine.send({"Read": {"request": request, "what": what}})

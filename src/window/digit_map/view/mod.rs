@@ -15,7 +15,7 @@ use crate::window::style::image_sheet::Cached;
 use crate::window::{Action, App, style};
 
 /// The height of the nearest images with their labels, in points, and of the lowest map beside them.
-const NEAREST: f32 = 108.0;
+const NEAREST: f32 = 126.0;
 const LOWEST: f32 = 220.0;
 
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ pub fn show(
         return style::empty_state(ui, Icon::Inside, title, body, |_| {});
     }
     let small = ui.text_style_height(&TextStyle::Small) + ui.spacing().item_spacing.y;
-    let below = 3.0 * small + ui.spacing().interact_size.y * 0.5;
+    let below = 3.0 * small + 4.0;
     let room = ui.available_height() - below;
     let nearest = if room - NEAREST > LOWEST {
         NEAREST
