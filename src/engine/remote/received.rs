@@ -70,8 +70,11 @@ impl RemoteRun {
         let folder =
             tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
         let samples = (1..=MAX_POSTERIOR_SAMPLES as u32).map(posterior_sample_name);
-        let names = files.keys().cloned();
-        let snapshots = names.filter(|name| snapshot_step(Path::new(name)).is_some());
+        let is_snapshot = |name: &String| {
+            let step = snapshot_step(Path::new(name));
+            step.is_some_and(|step| snapshot_name(step) == *name)
+        };
+        let snapshots = files.keys().filter(|name| is_snapshot(name)).cloned();
         for name in ["run.json", "model.safetensors", "steps.csv"]
             .map(str::to_owned)
             .into_iter()

@@ -292,6 +292,10 @@ impl Table<'_> {
         let small = TextStyle::Small.resolve(ui.style());
         let (step, right) = heads(run, position);
         for (line, text) in [(0.5, step), (1.5, right)] {
+            // The numbers of steps that do not fit stand above every second column.
+            if position % 2 == 1 && style::text_width(ui, &text, &small) > self.width {
+                continue;
+            }
             let at = pos2(rect.center().x, rect.top() + LINE * line);
             let color = ui.visuals().text_color();
             ui.painter()
