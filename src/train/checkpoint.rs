@@ -54,7 +54,6 @@ pub struct Checkpoint {
     pub(super) stepper: StepperState,
     pub(super) best: Option<Arc<EpochWeights>>,
     pub(super) posterior: Vec<Arc<EpochWeights>>,
-    #[serde(default)]
     pub(super) snapshots: Vec<Arc<Snapshot>>,
 }
 
