@@ -120,6 +120,7 @@ fn ask(ui: &mut Ui, question: &Question, answer: Option<usize>, actions: &mut Ve
             .pushes(actions, || LessonsAction::Answer(index));
     }
     let Some(answer) = answer else { return };
+    ui.add_space(style::GAP / 2.0);
     let verdict = match question.right {
         Some(right) if right == answer => "Right. ",
         Some(_) => "Not quite. ",
