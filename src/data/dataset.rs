@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::DataPart;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
-use crate::run_config::{CLASS_COUNTS, Classes, ClassesError, MAX_LABEL};
+use crate::run_config::{CLASS_COUNTS, Classes, ClassesError, MAX_LABEL, RunConfig};
 
 /// One in this many images is for validation: 5,000 of 60,000.
 const ONE_IN: u64 = 12;
@@ -213,9 +213,17 @@ impl ValidationSplit {
         Self { train, validation }
     }
 
+    /// The split of a run with these settings.
+    pub fn of_run(images: &Split, config: &RunConfig) -> Self {
+        let split = Self::new(images, config.seed);
+        match config.training_images {
+            Some(count) => split.limited(images, count as usize),
+            None => split,
+        }
+    }
+
     /// The same with this many of the training `images`, as many of each class as possible.
-    #[must_use]
-    pub fn limited(mut self, images: &Split, count: usize) -> Self {
+    fn limited(mut self, images: &Split, count: usize) -> Self {
         let mut seen = [0_usize; 256];
         let mut ranked: Vec<(usize, u32)> = Vec::with_capacity(self.train.len());
         for &index in &self.train {

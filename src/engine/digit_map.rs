@@ -199,7 +199,7 @@ fn images_of(
     if readable && was_trained_here && config.initial_weights.is_none() {
         match load(data, &settings.data_folders, progress) {
             Ok(set) if classes.accept(&set.classes) => {
-                let split = ValidationSplit::new(&set.train, config.seed);
+                let split = ValidationSplit::of_run(&set.train, config);
                 let trained = (&set.train, &split.train[..]);
                 return Ok(MapImages::of_run(data.clone(), &split.validation, trained));
             }

@@ -48,11 +48,7 @@ impl Start {
         train_split: &Split,
         classes: &Classes,
     ) -> Result<Self, Problem> {
-        let split = ValidationSplit::new(train_split, config.seed);
-        let split = match config.training_images {
-            Some(count) => split.limited(train_split, count as usize),
-            None => split,
-        };
+        let split = ValidationSplit::of_run(train_split, config);
         let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
         Ok(Self {
             net,

@@ -50,7 +50,7 @@ pub fn time_to_accuracy(
         target,
         progress,
         random: Random::stream(config.seed, "gradient noise", 0),
-        indices: ValidationSplit::new(train_split, config.seed).train,
+        indices: ValidationSplit::of_run(train_split, config).train,
         validation: Split::default(),
         next: FIRST,
         measurements: 0,

@@ -1,6 +1,7 @@
 //! The validation split: disjoint, repeatable, never empty.
 
 use inkling::data::ValidationSplit;
+use inkling::run_config::RunConfig;
 
 use crate::synthetic::squares;
 
@@ -57,4 +58,32 @@ fn sizes_are_sensible_from_nothing_up() {
 fn little_data_has_a_larger_share_for_validation() {
     let sizes = [0, 1, 4, 10, 24, 48, 60, 120, 241, 60_000].map(inkling::data::validation_size);
     assert_eq!(sizes, [0, 1, 1, 2, 4, 9, 10, 10, 20, 5_000]);
+}
+
+#[test]
+fn fewer_training_images_are_as_many_of_each_class() {
+    let images = squares(600, 1);
+    let of = |training_images| {
+        let config = RunConfig {
+            training_images,
+            seed: 4,
+            ..RunConfig::default()
+        };
+        ValidationSplit::of_run(&images, &config)
+    };
+    let all = of(None);
+    for count in [1, 10, 25, 100] {
+        let few = of(Some(count));
+        assert_eq!(few.train.len(), count as usize);
+        assert_eq!(few.validation, all.validation);
+        assert!(few.train.iter().all(|index| all.train.contains(index)));
+        let of_class = |class: u8| {
+            let labels = few.train.iter().map(|&index| images.labels[index as usize]);
+            labels.filter(|label| *label == class).count()
+        };
+        let counts: Vec<usize> = (0..10).map(of_class).collect();
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!(most - least <= 1, "{count}: {counts:?}");
+    }
+    assert_eq!(of(Some(100_000)).train.len(), all.train.len());
 }
