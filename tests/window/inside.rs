@@ -277,7 +277,9 @@ fn one_step_of_the_run_shows_what_it_does_to_the_unit_that_is_open() {
     window.act(Action::Show(Screen::Inside));
     window.serve(&mut engine);
     open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 1 });
-    engine.listen();
+    // Nothing is read any more.
+    window.serve(&mut engine);
+    window.serve(&mut engine);
     window.click("Take one step");
     let run = window.the_run().id;
     let name = single_step().unit.unwrap().name;
