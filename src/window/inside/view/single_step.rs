@@ -90,6 +90,10 @@ fn weights(ui: &mut Ui, open: &Open<'_>, unit: &UnitUpdate) {
         let [before, gradient, after] = [before, gradient, after].map(|x| significant((*x).into()));
         style::note(ui, format!("Bias {before} → {after}, gradient {gradient}."));
     }
+    if update.gradient.iter().all(|x| *x == 0.0) {
+        let dead = "No image of this batch makes the unit answer, so its gradient is zero.";
+        style::note(ui, dead);
+    }
     let mut start = 0;
     let mut parts: Vec<_> = open
         .unit
