@@ -144,7 +144,7 @@ fn a_lesson_asks_starts_runs_and_ends_with_their_figures() {
         let runs = &window.app().lessons.open.as_ref().unwrap().runs;
         assert!(matches!(runs[0].outcome, Outcome::Finished(_)), "{runs:?}");
         assert_eq!(runs[1].outcome, Outcome::Without("stopped"));
-        window.get_by_label("Learning rate 0.001 (one-cycle)");
+        window.get_by_label("Learning rate 0.001 (One cycle)");
         window.get_by_label("stopped");
         window.click("Finish");
         assert!(window.app().lessons.open.is_none());
