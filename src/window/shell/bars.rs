@@ -15,6 +15,9 @@ use crate::window::style::icons::Icon;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, MachineAction, Pushes as _, Screen, WizardStep};
 
+/// Below this width, in points, tabs have less space beside their names.
+const NARROW: f32 = 960.0;
+
 pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let palette = style::palette(ui);
@@ -24,7 +27,12 @@ pub fn top_bar(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Acti
         ui.add_space(style::GAP);
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            ui.spacing_mut().button_padding.x = 9.0;
+            let padding = if ui.ctx().content_rect().width() < NARROW {
+                4.0
+            } else {
+                9.0
+            };
+            ui.spacing_mut().button_padding.x = padding;
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
                 if screen == Screen::Lessons {
                     continue;

@@ -1,7 +1,7 @@
 //! The lesson in progress: its step, with a question to answer or a run to start, and the figures of
 //! the runs so far.
 
-use eframe::egui::{Align, Frame, Label, Layout, Margin, Panel, ScrollArea, Ui};
+use eframe::egui::{Align, Frame, Label, Layout, Margin, Panel, ScrollArea, Ui, vec2};
 
 use crate::run_config::{RunConfig, differing_settings};
 use crate::text::format::percent;
@@ -12,7 +12,9 @@ use crate::window::{Action, App, LessonsAction, Pushes as _, Screen, style};
 /// From this width on, in points, the lesson stands beside the screen instead of below it.
 const BESIDE: f32 = 1180.0;
 const WIDTH: f32 = 300.0;
-const HEIGHT: f32 = 190.0;
+const HEIGHT: f32 = 212.0;
+/// The height of its buttons, in points.
+const BUTTON: f32 = 34.0;
 
 /// Draws it; nothing without a lesson.
 pub fn panel(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -88,7 +90,10 @@ fn buttons(
     (open, step, last): (&OpenLesson, &Step, bool),
     actions: &mut Vec<Action>,
 ) {
-    let back = ui.add_enabled(open.step > 0, style::quiet_button("Back"));
+    let back = ui.add_enabled(
+        open.step > 0,
+        style::quiet_button("Back").min_size(vec2(0.0, BUTTON)),
+    );
     back.accessible_name("Back in the lesson")
         .pushes(actions, || LessonsAction::GoTo(open.step.saturating_sub(1)));
     if let Some(config) = &step.run {
@@ -114,6 +119,7 @@ fn answer(open: &OpenLesson) -> Option<usize> {
 }
 
 fn ask(ui: &mut Ui, question: &Question, answer: Option<usize>, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = 2.0;
     style::strong(ui, question.text.as_str());
     for (index, option) in question.options.iter().enumerate() {
         ui.radio(answer == Some(index), option)
