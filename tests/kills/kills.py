@@ -264,11 +264,12 @@ class Tmpfs:
     def fill(self):
         """Takes all the room there is, also what a file that could not be completed has left since the last time."""
         with open(f"{self.folder}/filler", "ab", buffering=0) as file:
-            try:
-                while True:
-                    file.write(bytes(4096))
-            except OSError:
-                pass
+            for block in (bytes(1 << 20), bytes(4096)):
+                try:
+                    while True:
+                        file.write(block)
+                except OSError:
+                    pass
 
     def leave(self, room):
         """Takes all the room there is but this many bytes."""
@@ -290,9 +291,9 @@ def wait_for(fact, what, home, seconds=60):
 def disks(program, data, weights):
     """Disks that are too small from the start, and one that fills up while a run trains."""
     refused = 0
-    sizes = [64 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 12 << 20, 16 << 20, 24 << 20]
+    sizes = [64 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 16 << 20, 32 << 20, 48 << 20, 64 << 20, 96 << 20]
     # A run with SGLD saves samples from the posterior as well, and needs more space.
-    runs = [((), size) for size in sizes] + [(("--optimizer", "sgld"), size) for size in [16 << 20, 24 << 20, 32 << 20, 40 << 20, 64 << 20]]
+    runs = [((), size) for size in sizes] + [(("--optimizer", "sgld"), size) for size in [16 << 20, 32 << 20, 64 << 20, 96 << 20, 160 << 20]]
     for options, size in runs:
         with Tmpfs(size) as disk:
             if disk is None:
@@ -311,7 +312,7 @@ def disks(program, data, weights):
     check(status == 0, f"{size} bytes are enough for samples from the posterior", errors)
 
     for stopped in (False, True):
-        with Tmpfs(64 << 20) as disk:
+        with Tmpfs(160 << 20) as disk:
             home = Home(program, data, disk.folder)
             process = home.new()
             wait_for(home.checkpoints, "a checkpoint", home)
@@ -365,7 +366,7 @@ def rescued_run(home, folder):
 
 def without_checkpoint(program, data):
     """Disks that fill up before a run's first checkpoint."""
-    with Tmpfs(160 << 20) as disk:
+    with Tmpfs(320 << 20) as disk:
         if disk is None:
             return print("unsaved: skipped, because this user may not mount a disk")
         # Another folder is typed in a terminal.
@@ -378,7 +379,7 @@ def without_checkpoint(program, data):
         only_run(home, f"{elsewhere}/new")
         [os.close(end) for end in (terminal, own)]
         shutil.rmtree(elsewhere)
-    with Tmpfs(160 << 20) as disk, Tmpfs(160 << 20) as temporary:
+    with Tmpfs(320 << 20) as disk, Tmpfs(320 << 20) as temporary:
         # Ctrl-C, or the end of the session: it is whole in the temporary folder.
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             home, process = unsaved_run(program, data, disk, "--epochs", "1", temporary=temporary.folder)
@@ -388,7 +389,7 @@ def without_checkpoint(program, data):
             check(os.path.exists(f"{run}/steps.csv") and "move the run to another place" in home.errors(), "it is whole", home.errors())
             shutil.rmtree(os.path.dirname(run))
             disk.empty()
-    with Tmpfs(160 << 20) as disk, Tmpfs(160 << 20) as temporary:
+    with Tmpfs(320 << 20) as disk, Tmpfs(320 << 20) as temporary:
         # There is space for the model alone, without the samples from its posterior.
         home, process = unsaved_run(program, data, disk, "--optimizer", "sgld", "--epochs", "2", temporary=temporary.folder)
         probe = Home(program, data)
@@ -399,7 +400,7 @@ def without_checkpoint(program, data):
         check(process.wait(60) == 130, "Ctrl-C ends it", home.errors())
         run = rescued_run(home, disk.folder)
         check("Only its model" in home.errors() and not glob.glob(f"{run}/sample-*"), "and says what is missing", home.errors())
-    with Tmpfs(160 << 20) as disk:
+    with Tmpfs(320 << 20) as disk:
         # Nothing fits anywhere: it waits on, and is saved once there is room.
         home, process = unsaved_run(program, data, disk, "--epochs", "1", temporary=disk.folder)
         process.send_signal(signal.SIGINT)
@@ -412,10 +413,10 @@ def without_checkpoint(program, data):
 
 def fitting_disk(program, data, weights):
     """A disk that just has room for a run has room to resume it."""
-    with Tmpfs(64 << 20) as disk:
+    with Tmpfs(160 << 20) as disk:
         if disk is None:
             return
-        for room in range(1 << 20, 64 << 20, 256 << 10):
+        for room in range(1 << 20, 160 << 20, 1 << 20):
             home = Home(program, data, disk.folder)
             disk.leave(room)
             process = home.new()
