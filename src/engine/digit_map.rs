@@ -1,5 +1,5 @@
-//! Maps of digits: those of a run are computed between its steps, in little time; those of a model
-//! that is no longer trained on a separate thread, which reads the images first.
+//! Maps of digits. A run is mapped between its steps, in little time; a model that is no longer
+//! trained on a separate thread, which reads the images first.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -164,7 +164,7 @@ impl DigitMaps {
                 let effort = Effort::Time(ASIDE);
                 MappedImages::new(id, &model, images, own, effort, &mut progress)
             };
-            // Nobody receives that of a model that was replaced.
+            // Nobody receives the map of a model that was replaced.
             let _ = sender.send(compute());
         };
         threads::spawn("inkling-map", work).map_err(|error| ComputeError::no_thread(&error))?;
@@ -172,7 +172,7 @@ impl DigitMaps {
     }
 }
 
-/// Held-out images for a stored model, and images that it was trained on where both are known: it
+/// Held-out images for a stored model, and images that it was trained on if both are known: it
 /// has to be trained here, from its beginning, on data that is here.
 fn images_of(
     settings: &EngineSettings,

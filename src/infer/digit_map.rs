@@ -108,7 +108,7 @@ pub enum Effort {
     /// As many held-out images as are computed in this time, and as many in the same time that the
     /// model was trained on; some of each in any case.
     Time(Duration),
-    /// So many held-out images, and so many that the model was trained on: those of an earlier map.
+    /// So many held-out images, and so many that the model was trained on: as many as in an earlier map.
     Images([usize; 2]),
 }
 
@@ -301,7 +301,7 @@ impl MappedImages {
 }
 
 impl Classifier {
-    /// What a map of this model is of, where it has this width.
+    /// What a map of this model is of, if its layer has this width.
     fn map_layer(&self, width: usize) -> MapLayer {
         match self.only_network() {
             Some(net) if net.model() == ModelKind::Linear => MapLayer::Pixels,

@@ -18,7 +18,7 @@ const RIDGE: f64 = 1e-9;
 #[derive(Clone, Debug, Default)]
 pub struct PrincipalComponents {
     mean: Vec<f32>,
-    /// A direction of length 1 for each, that of most variance first.
+    /// A direction of length 1 for each, the one of most variance first.
     directions: Vec<Vec<f32>>,
     /// The share of the variance along each, from 0 to 1.
     pub explained: Vec<f32>,

@@ -83,7 +83,7 @@ pub struct LearningSnapshot {
 pub struct ModelLook {
     /// The class that each image was taken for, in their order.
     pub digits: Vec<u8>,
-    /// The first units of its first layer, where its weights can be seen as images.
+    /// The first units of its first layer, if its weights can be seen as images.
     pub first_layer: Option<WeightImages>,
 }
 

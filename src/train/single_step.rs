@@ -35,7 +35,7 @@ impl StepRecorder {
         self.micro_batches.push(micro_batch);
     }
 
-    /// Notes weights and gradients before the update. The gradients are those of the loss times
+    /// Notes weights and gradients before the update. They are the gradients of the loss times
     /// `scale`.
     pub fn note_gradients(&mut self, net: &Net, scale: f32) -> Result<()> {
         let name = self.name.take();

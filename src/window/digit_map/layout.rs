@@ -49,7 +49,7 @@ impl NeighborLayout {
 }
 
 impl MapOfDigits {
-    /// Begins to lay out the map that is shown, where that is wanted and not done.
+    /// Begins to lay out the map that is shown, if that is wanted and not done.
     pub(super) fn lay_out(&mut self, ctx: &Ctx) {
         let Some(shown) = &self.shown else { return };
         let (id, dimensions) = (shown.map.id, shown.map.explained.len());

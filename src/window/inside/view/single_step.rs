@@ -14,8 +14,8 @@ use crate::window::{Action, Phase, Pushes as _, RunView, TrainAction, style};
 /// Parts of the weights that are shown: those that changed most.
 const SHOWN: usize = 3;
 
-/// Draws the button that takes a step, and what the last one did; nothing unless the network is
-/// that of a run in progress.
+/// Draws the button that takes a step, and what the last one did; nothing unless the network belongs
+/// to a run in progress.
 pub fn show(ui: &mut Ui, open: &Open<'_>, actions: &mut Vec<Action>) {
     let app = open.shown.app;
     let Some(run) = app.train.run.as_ref().filter(|run| is_training(run)) else {
