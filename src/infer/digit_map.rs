@@ -108,7 +108,8 @@ pub enum Effort {
     /// As many held-out images as are computed in this time, and as many in the same time that the
     /// model was trained on; some of each in any case.
     Time(Duration),
-    /// So many held-out images, and so many that the model was trained on: as many as in an earlier map.
+    /// So many held-out images, and so many that the model was trained on: as many as in an earlier
+    /// map.
     Images([usize; 2]),
 }
 

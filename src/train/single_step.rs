@@ -102,9 +102,7 @@ fn update_of(net: &Net, name: UnitName, scale: f32) -> Result<Option<UnitUpdate>
 }
 
 fn parameter<'n>(net: &'n Net, layer: &str, what: &str) -> Option<&'n Parameter> {
-    let name = format!("{layer}.{what}");
-    let mut all = net.parameters().iter();
-    all.find(|parameter| parameter.name() == name)
+    net.parameter(&format!("{layer}.{what}")).ok()
 }
 
 /// A unit's numbers of this kind; `None` if there is no such unit, or no number.

@@ -3,7 +3,6 @@
 //! again and again.
 
 mod layout;
-#[cfg(feature = "gui")]
 pub mod view;
 pub mod words;
 

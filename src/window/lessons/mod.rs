@@ -2,7 +2,6 @@
 //! expects, lets them try, and ends with their own figures.
 
 pub mod lesson;
-#[cfg(feature = "gui")]
 pub mod view;
 
 use std::path::{Path, PathBuf};

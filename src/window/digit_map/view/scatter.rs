@@ -1,4 +1,4 @@
-//! The points of the map: a class is its own mark, in a color of its own; the drawing under the pen
+//! The points of the map: the mark of a class is its digit, in its own color; the drawing under the pen
 //! wanders among them.
 
 use std::collections::VecDeque;
