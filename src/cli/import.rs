@@ -15,7 +15,7 @@ use crate::engine::{EngineHost, RunsTarget};
 use crate::problem::Message;
 use crate::protocol::{EngineError, Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
-use crate::run_config::{Activation, CnnLayers, DataSpec, DeviceChoice, ModelKind};
+use crate::run_config::{Activation, DataSpec, DeviceChoice, HiddenLayers, ModelKind};
 use crate::system::targets::check_folder;
 
 #[derive(Debug, clap::Args)]
@@ -26,10 +26,10 @@ pub struct Arguments {
     /// Network [default: inferred from the shapes of the weights]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(ModelKind::ALL, ModelKind::name))]
     network: Option<ModelKind>,
-    /// Layers of a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help)
+    /// Hidden layers, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help)
     /// [default: found by trial]
     #[arg(long, value_name = "L-L-…")]
-    layers: Option<CnnLayers>,
+    layers: Option<HiddenLayers>,
     /// Activation between its layers [default: found by trial]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(Activation::ALL, Activation::name))]
     activation: Option<Activation>,

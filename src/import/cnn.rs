@@ -4,7 +4,8 @@
 
 use super::NamedTensor;
 use super::identify::{CLASSES, natural_order};
-use crate::run_config::{CnnLayer, CnnLayers, ModelKind, Network};
+use crate::nn::{Layer, layers};
+use crate::run_config::{Activation, HiddenLayer, HiddenLayers, ModelKind, Network};
 
 /// The shapes of a plain CNN's weights, in the order of its layers.
 struct Shapes {
@@ -54,7 +55,7 @@ impl Shapes {
     }
 
     /// Every way to pad and pool, the most usual first: all convolutions alike.
-    fn fitting_layers(&self) -> Vec<CnnLayers> {
+    fn fitting_layers(&self) -> Vec<HiddenLayers> {
         // The layers, how much convolutions differ from those before them, and whether the last one
         // is padded and pooled.
         let mut ways = vec![(Vec::new(), 0, None)];
@@ -64,19 +65,21 @@ impl Shapes {
             for (layers, changes, last) in &ways {
                 for padding in [Some(0), half].into_iter().flatten() {
                     for is_pooled in [true, false] {
-                        let mut layers: Vec<CnnLayer> = layers.clone();
-                        layers.push(CnnLayer::Convolution {
+                        let mut layers: Vec<HiddenLayer> = layers.clone();
+                        layers.push(HiddenLayer::Convolution {
                             filters,
                             kernel,
+                            stride: 1,
                             padding,
+                            has_activation: true,
                         });
-                        layers.extend(is_pooled.then_some(CnnLayer::MaxPooling));
+                        layers.extend(is_pooled.then_some(HiddenLayer::MaxPooling));
                         let now = (padding > 0, is_pooled);
                         let before: (bool, bool) = last.unwrap_or(now);
                         let changes = changes
                             + 2 * usize::from(now.0 != before.0)
                             + usize::from(now.1 != before.1);
-                        if CnnLayers::new(&layers).is_ok() {
+                        if HiddenLayers::new(&layers).is_ok() {
                             longer.push((layers, changes, Some(now)));
                         }
                     }
@@ -85,21 +88,36 @@ impl Shapes {
             ways = longer;
         }
         ways.sort_by_key(|(_, changes, _)| *changes);
-        let filters = self.convolutions.last().map_or(1, |(filters, _)| *filters);
-        let whole = |(mut layers, ..): (Vec<CnnLayer>, _, _)| {
-            layers.extend(self.dense.iter().map(|&neurons| CnnLayer::Dense(neurons)));
-            CnnLayers::new(&layers).ok().filter(|layers| {
-                usize::from(filters) * layers.output_side().pow(2) == self.flattened
-            })
+        let whole = |(mut layers, ..): (Vec<HiddenLayer>, _, _)| {
+            layers.extend(self.dense.iter().map(|&neurons| HiddenLayer::Dense {
+                neurons,
+                has_activation: true,
+            }));
+            HiddenLayers::new(&layers)
+                .ok()
+                .filter(|layers| flattened(*layers) == Some(self.flattened))
         };
         ways.into_iter().filter_map(whole).collect()
     }
+}
+
+fn cnn(layers: HiddenLayers) -> Network {
+    Network::from(ModelKind::Cnn).with_layers(Some(layers))
+}
+
+/// The features that go into its first dense layer.
+fn flattened(hidden: HiddenLayers) -> Option<usize> {
+    let features = |layer: &Layer| match layer {
+        Layer::Linear { inputs, .. } => Some(*inputs),
+        _ => None,
+    };
+    let layers = layers(cnn(hidden), Activation::default(), CLASSES);
+    layers.iter().find_map(features)
 }
 
 /// The CNNs that these weights may belong to, the most usual first. Their parameters have the same
 /// names and shapes.
 pub fn networks(tensors: &[NamedTensor]) -> Vec<Network> {
     let layers = Shapes::of(tensors).map(|shapes| shapes.fitting_layers());
-    let cnn = |layers| Network::from(ModelKind::Cnn).with_layers(Some(layers));
     layers.unwrap_or_default().into_iter().map(cnn).collect()
 }

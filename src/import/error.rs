@@ -34,8 +34,8 @@ pub enum ImportError {
         sentence(reason)
     )]
     Graph { path: PathBuf, reason: String },
-    #[error("{path} does not contain {}: its network computes something else.", network.label())]
-    OtherNetwork { path: PathBuf, network: Network },
+    #[error("{path} does not contain {network}: its network computes something else.")]
+    OtherNetwork { path: PathBuf, network: String },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
     #[error("{}", undecided(path, trials))]
     Undecided { path: PathBuf, trials: Box<Trials> },

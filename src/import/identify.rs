@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Mismatch, NamedTensor, cnn};
 use crate::nn::{Layer, ParameterSpec, layers, parameter_specs};
-use crate::run_config::{Activation, CnnLayers, ModelKind, Network, Widths};
+use crate::run_config::{Activation, HiddenLayers, ModelKind, Network, Widths};
 use crate::text::format::joined;
 
 /// The classes of a network that is imported: it is tried on digits.
@@ -38,7 +38,7 @@ type Layers = Vec<(String, Signature)>;
 pub fn identify(
     tensors: Vec<NamedTensor>,
     model: Option<ModelKind>,
-    cnn_layers: Option<CnnLayers>,
+    cnn_layers: Option<HiddenLayers>,
 ) -> Result<Vec<Identified>, Mismatch> {
     let (prefix, tensors) = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL

@@ -309,7 +309,7 @@ fn of_onnx(
         (None, Some(model)) => {
             return Err(ImportError::OtherNetwork {
                 path: spec.path.clone(),
-                network: Network::from(model).with_layers(spec.layers),
+                network: Network::from(model).with_layers(spec.layers).label(),
             });
         }
         (None, None) => Candidate {

@@ -2,6 +2,7 @@
 //! image.
 
 use super::layer::{Step, walk};
+use super::models::{layers_of_blocks, trainable_numbers};
 use super::shape::Shape;
 use super::{Layer, layers};
 use crate::ink::PIXELS;
@@ -31,6 +32,32 @@ pub fn flops(network: impl Into<Network>) -> Flops {
 /// The operations of every layer that has any, per image, by its name.
 pub fn layer_flops(network: impl Into<Network>) -> Vec<(String, Flops)> {
     Cost::of(network).layers
+}
+
+/// What a hidden layer costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockCost {
+    /// Trainable numbers.
+    pub parameters: u64,
+    /// Multiplications, each with an addition, in its products for one image.
+    pub multiply_adds: u64,
+}
+
+/// What each hidden layer of a network costs, and last the layer that gives the logits.
+pub fn block_costs(network: impl Into<Network>, classes: usize) -> Vec<BlockCost> {
+    let mut shape = Shape::INPUT;
+    let blocks = layers_of_blocks(network, Activation::default(), classes);
+    let block = |layers: Vec<Layer>| {
+        let mut cost = BlockCost::default();
+        for step in walk(&layers, shape) {
+            shape = step.output;
+            cost.parameters += trainable_numbers(&step.layer.parameters());
+            let products = step.flattened().into_iter().map(Step::multiplications);
+            cost.multiply_adds += products.sum::<usize>() as u64;
+        }
+        cost
+    };
+    blocks.into_iter().map(block).collect()
 }
 
 /// Values in the outputs of all layers for one image; all are held until the backward pass.

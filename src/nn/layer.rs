@@ -237,7 +237,7 @@ impl Layer {
     }
 
     /// What comes out for what goes in.
-    fn output(&self, input: Shape) -> Shape {
+    pub(super) fn output(&self, input: Shape) -> Shape {
         match self {
             Self::Conv {
                 outputs,

@@ -25,8 +25,8 @@ mod shape;
 pub use autograd::{GradMode, Output};
 pub use backend::{Backend, BackendKind};
 pub use cost::{
-    Flops, activations, checkpointed_activations, flops, gpu_values_in_recognition,
-    gpu_values_in_training, layer_flops,
+    BlockCost, Flops, activations, block_costs, checkpointed_activations, flops,
+    gpu_values_in_recognition, gpu_values_in_training, layer_flops,
 };
 pub use device_context::{DeviceContext, MemoryExhausted};
 pub use digit_detector::{DigitDetector, HIDDEN as DETECTOR_UNITS};

@@ -1,207 +1,298 @@
 //! The networks, as data: the layers of each, and so the names and shapes of its parameters.
 
 use super::ops::Window;
+use super::shape::Shape;
 use super::{Layer, ParameterSpec};
-use crate::ink::{PIXELS, SIDE};
-use crate::run_config::{Activation, CnnLayer, CnnLayers, ModelKind, Network};
+use crate::ink::SIDE;
+use crate::run_config::{Activation, HiddenLayer, LayerOutput, ModelKind, Network};
 
 /// The layers of a network, from the 28x28 image to a logit for each class.
 pub fn layers(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Layer> {
-    let network = network.into();
-    let act = Some(activation);
-    match network.model() {
-        ModelKind::Linear | ModelKind::MlpSmall | ModelKind::Mlp | ModelKind::MlpLarge => {
-            let widths = network.widths().iter().copied().map(usize::from);
-            let mut layers = vec![Layer::Flatten];
-            layers.extend(dense(PIXELS, widths, activation, classes));
-            layers
-        }
-        ModelKind::LeNet => {
-            let [conv1, conv2, fc1, fc2] = widths(network);
-            vec![
-                conv_pool("conv1", 1, conv1, (5, 2), act),
-                conv_pool("conv2", conv1, conv2, (5, 0), act),
-                Layer::Flatten,
-                linear("fc1", conv2 * 5 * 5, fc1, act),
-                linear("fc2", fc1, fc2, act),
-                linear("fc3", fc2, classes, None),
-            ]
-        }
-        ModelKind::ConvNet => {
-            // As in candle's MNIST example: no activation follows the convolutions but the maximum
-            // itself.
-            let [conv1, conv2, fc1] = widths(network);
-            vec![
-                conv_pool("conv1", 1, conv1, (5, 0), None),
-                conv_pool("conv2", conv1, conv2, (5, 0), None),
-                Layer::Flatten,
-                linear("fc1", conv2 * 4 * 4, fc1, act),
-                Layer::Dropout(0.5),
-                linear("fc2", fc1, classes, None),
-            ]
-        }
-        ModelKind::PyTorchExample => {
-            let [conv1, conv2, fc1] = widths(network);
-            vec![
-                conv("conv1", 1, conv1, (3, 1, 0)),
-                Layer::Activation(activation),
-                conv_pool("conv2", conv1, conv2, (3, 0), act),
-                Layer::Dropout(0.25),
-                Layer::Flatten,
-                linear("fc1", conv2 * 12 * 12, fc1, act),
-                Layer::Dropout(0.5),
-                linear("fc2", fc1, classes, None),
-            ]
-        }
-        ModelKind::Cnn => cnn(&network.cnn_layers(), activation, classes),
-        ModelKind::Speedrun => {
-            let [conv1, conv2, fc1] = widths(network);
-            vec![
-                conv_pool("conv1", 1, conv1, (5, 0), act),
-                conv_pool("conv2", conv1, conv2, (3, 0), act),
-                Layer::Flatten,
-                linear("fc1", conv2 * 5 * 5, fc1, act),
-                linear("fc2", fc1, classes, None),
-            ]
-        }
-        ModelKind::ConvNetBn => {
-            let [conv1, conv2, conv3, fc1] = widths(network);
-            vec![
-                bare_conv_pool("conv1", 1, conv1, 5),
-                batch_norm("bn1", conv1, act),
-                bare_conv_pool("conv2", conv1, conv2, 3),
-                batch_norm("bn2", conv2, act),
-                bare_conv_pool("conv3", conv2, conv3, 3),
-                batch_norm("bn3", conv3, act),
-                Layer::Flatten,
-                linear("fc1", conv3 * 3 * 3, fc1, act),
-                linear("fc2", fc1, classes, None),
-            ]
-        }
-        ModelKind::Tiny => {
-            // The smallest network that is nearly as accurate as the large ones: 8,938 parameters.
-            // Few channels, each normalized, and a mean over all places instead of a large layer:
-            // weights are spent on shapes, not on where they are. Pooling comes before
-            // normalization, which leaves it a quarter of the numbers.
-            let [conv1, conv2, conv3, conv4] = widths(network);
-            vec![
-                bare_conv_pool("conv1", 1, conv1, 5),
-                batch_norm("bn1", conv1, act),
-                bare_conv("conv2", conv1, conv2, 3, 1),
-                batch_norm("bn2", conv2, act),
-                bare_conv_pool("conv3", conv2, conv3, 3),
-                batch_norm("bn3", conv3, act),
-                bare_conv("conv4", conv3, conv4, 3, 1),
-                batch_norm("bn4", conv4, act),
-                Layer::GlobalAveragePool,
-                linear("fc", conv4, classes, None),
-            ]
-        }
-        ModelKind::ResNet8 => resnet([1; 3], widths(network), activation, classes),
-        ModelKind::ResNet14 => resnet([2; 3], widths(network), activation, classes),
-        ModelKind::ResNet20 => resnet([3; 3], widths(network), activation, classes),
-        ModelKind::ResNet34 => resnet([3, 4, 6, 3], widths(network), activation, classes),
-        ModelKind::Attention => vision_transformer(activation, classes),
-        // Its only layer is what the file says.
-        ModelKind::Onnx => Vec::new(),
-    }
+    layers_of_blocks(network, activation, classes).concat()
 }
 
-/// The widths of the hidden layers of a model that takes this many.
-fn widths<const N: usize>(network: Network) -> [usize; N] {
-    // `Network` has no other number of them.
-    let widths = network.widths();
-    std::array::from_fn(|index| widths.get(index).copied().map_or(1, usize::from))
-}
-
-/// Linear layers `fc1`, `fc2`, … of these widths, and one that gives the logits.
-fn dense(
-    inputs: usize,
-    widths: impl IntoIterator<Item = usize>,
+/// The same: the layers that each of its hidden layers consists of, and those that give the logits.
+/// Max pooling is part of the convolution before it.
+pub(super) fn layers_of_blocks(
+    network: impl Into<Network>,
     activation: Activation,
     classes: usize,
-) -> Vec<Layer> {
-    let (mut layers, mut inputs) = (Vec::new(), inputs);
-    let name = |layers: &[Layer]| format!("fc{}", layers.len() + 1);
-    for outputs in widths {
-        layers.push(linear(name(&layers), inputs, outputs, Some(activation)));
-        inputs = outputs;
+) -> Vec<Vec<Layer>> {
+    let network = network.into();
+    if network.model() == ModelKind::Onnx {
+        // Its only layer is what the file says.
+        return Vec::new();
     }
-    layers.push(linear(name(&layers), inputs, classes, None));
-    layers
+    let hidden = network.hidden_layers();
+    let mut builder = Builder {
+        activation,
+        is_transformer: hidden.has_transformer(),
+        has_stem: has_plain_stem(hidden.as_slice()),
+        blocks: Vec::new(),
+        output: Shape::INPUT,
+        convolutions: 0,
+        norm: None,
+        dense: 0,
+        layer_norms: 0,
+        residual: None,
+        transformer: None,
+        previous: None,
+    };
+    let mut rest = hidden.as_slice();
+    while let [layer, following @ ..] = rest {
+        builder.blocks.push(Vec::new());
+        builder.add(*layer, following);
+        builder.previous = Some(*layer);
+        rest = following;
+    }
+    builder.blocks.push(Vec::new());
+    builder.finish(classes);
+    builder.blocks
 }
 
 const _: () = assert!(
-    CnnLayers::INPUT_SIDE == SIDE,
+    matches!(LayerOutput::INPUT, LayerOutput::Image { side: SIDE, .. }),
     "the layers are checked for images of this size"
 );
 
-/// The CNN whose layers a person chooses: convolutions `conv1`, `conv2`, …, then dense layers.
-fn cnn(hidden: &CnnLayers, activation: Activation, classes: usize) -> Vec<Layer> {
-    let (mut layers, mut convolutions, mut channels) = (Vec::new(), 0, 1);
-    let mut widths = Vec::new();
-    let mut rest = hidden.as_slice();
-    while let [layer, following @ ..] = rest {
-        rest = following;
-        match *layer {
-            CnnLayer::Convolution {
-                filters,
-                kernel,
-                padding,
-            } => {
-                convolutions += 1;
-                let (name, outputs) = (format!("conv{convolutions}"), usize::from(filters));
-                let (size, padding) = (usize::from(kernel), usize::from(padding));
-                if following.first() == Some(&CnnLayer::MaxPooling) {
-                    let act = Some(activation);
-                    layers.push(conv_pool(name, channels, outputs, (size, padding), act));
-                } else {
-                    layers.push(conv(name, channels, outputs, (size, 1, padding)));
-                    layers.push(Layer::Activation(activation));
-                }
-                channels = outputs;
-            }
-            CnnLayer::Dense(neurons) => widths.push(usize::from(neurons)),
-            // Part of the convolution before it.
-            CnnLayer::MaxPooling => {}
-        }
-    }
-    layers.push(Layer::Flatten);
-    let inputs = channels * hidden.output_side().pow(2);
-    layers.extend(dense(inputs, widths, activation, classes));
-    layers
+/// True if nothing but convolutions comes before the first transformer block.
+fn has_plain_stem(hidden: &[HiddenLayer]) -> bool {
+    let is_transformer = |layer: &HiddenLayer| matches!(layer, HiddenLayer::Transformer { .. });
+    let stem = hidden.split(is_transformer).next().unwrap_or_default();
+    stem.len() < hidden.len()
+        && stem.iter().all(|layer| {
+            matches!(
+                layer,
+                HiddenLayer::Convolution { .. } | HiddenLayer::MaxPooling | HiddenLayer::BatchNorm
+            )
+        })
 }
 
-/// A residual network for small images (He et al. 2016, section 4.2), with torchvision's names, of
-/// this many blocks in each stage, which has this many channels and half the height and width of
-/// the one before: 28, 14, 7, 4. It is two layers deep for each block, and two more.
-///
-/// ResNet-34 has the blocks of the one for large images (table 1) in the same form: its first
-/// convolution is small and without pooling, and it has a quarter of the channels.
-fn resnet<const STAGES: usize>(
-    blocks: [usize; STAGES],
-    widths: [usize; STAGES],
+/// Layers as they are put together, with the names that `PyTorch` users know: `conv1`, `bn1`, `fc1`;
+/// `layer1.0` for the first block of a residual network's first stage, as in torchvision;
+/// `patch_embed.proj` and `blocks.0` in a transformer, as in timm. What has a part of its name in
+/// common follows one another.
+struct Builder {
     activation: Activation,
-    classes: usize,
-) -> Vec<Layer> {
-    let mut inputs = widths[0];
-    let mut layers = vec![
-        bare_conv("conv1", 1, inputs, 3, 1),
-        batch_norm("bn1", inputs, Some(activation)),
-    ];
-    for (stage, (outputs, blocks)) in (1..).zip(widths.into_iter().zip(blocks)) {
-        for index in 0..blocks {
-            let name = format!("layer{stage}.{index}");
-            let stride = if stage > 1 && index == 0 { 2 } else { 1 };
-            layers.push(residual_block(&name, inputs, outputs, stride, activation));
-            inputs = outputs;
+    is_transformer: bool,
+    has_stem: bool,
+    /// The layers of each hidden layer.
+    blocks: Vec<Vec<Layer>>,
+    /// What they give.
+    output: Shape,
+    convolutions: usize,
+    /// The normalization of the last convolution, if one follows.
+    norm: Option<Layer>,
+    dense: usize,
+    layer_norms: usize,
+    /// Stage of the last residual block, its number in it, and its channels.
+    residual: Option<(usize, usize, usize)>,
+    /// Sequence of transformer blocks that the last one is in, and its number in it.
+    transformer: Option<(usize, usize)>,
+    previous: Option<HiddenLayer>,
+}
+
+impl Builder {
+    /// Adds these to the hidden layer that was begun last.
+    fn push(&mut self, layers: impl IntoIterator<Item = Layer>) {
+        for layer in layers {
+            self.output = layer.output(self.output);
+            if let Some(block) = self.blocks.last_mut() {
+                block.push(layer);
+            }
         }
     }
-    layers.extend([
-        Layer::GlobalAveragePool,
-        linear("fc", inputs, classes, None),
-    ]);
-    layers
+
+    fn layers(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        self.blocks.iter().flatten()
+    }
+
+    /// Adds a layer that these follow.
+    fn add(&mut self, layer: HiddenLayer, following: &[HiddenLayer]) {
+        match layer {
+            HiddenLayer::Convolution { .. } => self.convolution(layer, following),
+            HiddenLayer::MaxPooling => {}
+            HiddenLayer::BatchNorm => {
+                let norm = self.norm.take();
+                self.push(norm);
+            }
+            HiddenLayer::Residual { filters, stride } => {
+                self.residual(usize::from(filters), usize::from(stride));
+            }
+            HiddenLayer::Transformer { heads } => self.transformer(usize::from(heads)),
+            HiddenLayer::GlobalAveragePooling => self.push([Layer::GlobalAveragePool]),
+            HiddenLayer::LayerNorm => {
+                let is_pooled = self.layers().next_back() == Some(&Layer::GlobalAveragePool);
+                let name = if self.is_transformer && is_pooled {
+                    "fc_norm".to_owned()
+                } else {
+                    self.layer_norms += 1;
+                    format!("ln{}", self.layer_norms)
+                };
+                self.push([layer_norm(name, self.output.width())]);
+            }
+            HiddenLayer::Dropout { percent } => {
+                self.push([Layer::Dropout(f32::from(percent) / 100.0)]);
+            }
+            HiddenLayer::Dense {
+                neurons,
+                has_activation,
+            } => {
+                self.dense += 1;
+                let activation = has_activation.then_some(self.activation);
+                self.linear(
+                    format!("fc{}", self.dense),
+                    usize::from(neurons),
+                    activation,
+                );
+            }
+        }
+    }
+
+    fn convolution(&mut self, layer: HiddenLayer, following: &[HiddenLayer]) {
+        let HiddenLayer::Convolution {
+            filters,
+            kernel,
+            stride,
+            padding,
+            has_activation,
+        } = layer
+        else {
+            return;
+        };
+        let (pooled, after) = match following {
+            [HiddenLayer::MaxPooling, after @ ..] => (true, after),
+            after => (false, after),
+        };
+        let (normalized, after) = match after {
+            [HiddenLayer::BatchNorm, after @ ..] => (true, after),
+            after => (false, after),
+        };
+        self.convolutions += 1;
+        let number = self.convolutions;
+        let (name, norm) = match after.first() {
+            _ if !self.has_stem => (format!("conv{number}"), format!("bn{number}")),
+            Some(HiddenLayer::Transformer { .. }) => {
+                ("patch_embed.proj".to_owned(), "patch_embed.norm".to_owned())
+            }
+            _ => (format!("stem.conv{number}"), format!("stem.bn{number}")),
+        };
+        let activation = has_activation.then_some(self.activation);
+        let outputs = usize::from(filters);
+        self.push([Layer::Conv {
+            name,
+            inputs: self.output.width(),
+            outputs,
+            kernel: Window {
+                size: usize::from(kernel),
+                stride: usize::from(stride),
+                padding: usize::from(padding),
+            },
+            bias: !normalized,
+            pool: pooled,
+            activation: activation.filter(|_| pooled && !normalized),
+        }]);
+        if normalized {
+            self.norm = Some(batch_norm(norm, outputs, activation));
+        } else if !pooled {
+            self.push(activation.map(Layer::Activation));
+        }
+    }
+
+    fn residual(&mut self, outputs: usize, stride: usize) {
+        let (stage, index) = match self.residual {
+            None => (1, 0),
+            Some((stage, index, channels))
+                if stride == 1
+                    && channels == outputs
+                    && matches!(self.previous, Some(HiddenLayer::Residual { .. })) =>
+            {
+                (stage, index + 1)
+            }
+            Some((stage, ..)) => (stage + 1, 0),
+        };
+        self.residual = Some((stage, index, outputs));
+        let name = format!("layer{stage}.{index}");
+        let inputs = self.output.width();
+        self.push([residual_block(
+            &name,
+            inputs,
+            outputs,
+            stride,
+            self.activation,
+        )]);
+    }
+
+    fn transformer(&mut self, heads: usize) {
+        let features = self.output.width();
+        if let Shape::Image { .. } = self.output {
+            let positions = Layer::Positions {
+                name: "pos_embed".to_owned(),
+                tokens: self.output.places(),
+                features,
+            };
+            self.push([Layer::Tokens, positions]);
+        }
+        let (sequence, index) = match self.transformer {
+            None => (1, 0),
+            Some((sequence, index))
+                if matches!(self.previous, Some(HiddenLayer::Transformer { .. })) =>
+            {
+                (sequence, index + 1)
+            }
+            Some((sequence, _)) => (sequence + 1, 0),
+        };
+        self.transformer = Some((sequence, index));
+        let blocks = if sequence == 1 {
+            "blocks".to_owned()
+        } else {
+            format!("blocks{sequence}")
+        };
+        let name = |part: &str| format!("{blocks}.{index}.{part}");
+        let attention = vec![
+            layer_norm(name("norm1"), features),
+            linear(name("attn.qkv"), features, 3 * features, None),
+            Layer::Attention { features, heads },
+            linear(name("attn.proj"), features, features, None),
+        ];
+        let mlp = vec![
+            layer_norm(name("norm2"), features),
+            linear(
+                name("mlp.fc1"),
+                features,
+                2 * features,
+                Some(self.activation),
+            ),
+            linear(name("mlp.fc2"), 2 * features, features, None),
+        ];
+        self.push([attention, mlp].map(|body| Layer::Residual {
+            body,
+            shortcut: Vec::new(),
+            activation: None,
+        }));
+    }
+
+    fn linear(&mut self, name: String, outputs: usize, activation: Option<Activation>) {
+        if let Shape::Image { .. } = self.output {
+            self.push([Layer::Flatten]);
+        }
+        self.push([linear(name, self.output.width(), outputs, activation)]);
+    }
+
+    /// Adds the layer that gives the logits.
+    fn finish(&mut self, classes: usize) {
+        let is_pooled = self
+            .layers()
+            .any(|layer| *layer == Layer::GlobalAveragePool);
+        let name = if self.is_transformer {
+            "head".to_owned()
+        } else if self.dense == 0 && is_pooled {
+            "fc".to_owned()
+        } else {
+            format!("fc{}", self.dense + 1)
+        };
+        self.linear(name, classes, None);
+    }
 }
 
 /// Two convolutions and what goes round them: nothing, or where the size changes a projection
@@ -239,152 +330,40 @@ pub fn residual_block(
     }
 }
 
-/// A small vision transformer (Dosovitskiy et al. 2021) with a convolutional stem (Xiao et al.
-/// 2021), with timm's names: two small convolutions, tokens of 4x4 pixels each, the blocks, and a
-/// linear layer on the mean of the tokens.
-fn vision_transformer(activation: Activation, classes: usize) -> Vec<Layer> {
-    /// A seventh of the image's height and width squared.
-    const TOKENS: usize = 7 * 7;
-    /// Features of a token.
-    const FEATURES: usize = 64;
-    /// Parts of the features that attend separately.
-    const HEADS: usize = 4;
-    const BLOCKS: usize = 2;
-    let act = Some(activation);
-    let layer_norm = |name: String| Layer::LayerNorm {
-        name,
-        features: FEATURES,
-    };
-    let mut layers = vec![
-        bare_conv_pool("stem.conv1", 1, 16, 3),
-        batch_norm("stem.bn1", 16, act),
-        bare_conv("stem.conv2", 16, 32, 3, 1),
-        batch_norm("stem.bn2", 32, act),
-        conv("patch_embed.proj", 32, FEATURES, (2, 2, 0)),
-        Layer::Tokens,
-        Layer::Positions {
-            name: "pos_embed".to_owned(),
-            tokens: TOKENS,
-            features: FEATURES,
-        },
-    ];
-    for index in 0..BLOCKS {
-        let name = |part: &str| format!("blocks.{index}.{part}");
-        let attention = vec![
-            layer_norm(name("norm1")),
-            linear(name("attn.qkv"), FEATURES, 3 * FEATURES, None),
-            Layer::Attention {
-                features: FEATURES,
-                heads: HEADS,
-            },
-            linear(name("attn.proj"), FEATURES, FEATURES, None),
-        ];
-        let mlp = vec![
-            layer_norm(name("norm2")),
-            linear(name("mlp.fc1"), FEATURES, 2 * FEATURES, act),
-            linear(name("mlp.fc2"), 2 * FEATURES, FEATURES, None),
-        ];
-        layers.extend([attention, mlp].map(|body| Layer::Residual {
-            body,
-            shortcut: Vec::new(),
-            activation: None,
-        }));
-    }
-    layers.extend([
-        Layer::GlobalAveragePool,
-        layer_norm("fc_norm".to_owned()),
-        linear("head", FEATURES, classes, None),
-    ]);
-    layers
-}
-
-fn linear(
-    name: impl Into<String>,
-    inputs: usize,
-    outputs: usize,
-    activation: Option<Activation>,
-) -> Layer {
+fn linear(name: String, inputs: usize, outputs: usize, activation: Option<Activation>) -> Layer {
     Layer::Linear {
-        name: name.into(),
+        name,
         inputs,
         outputs,
-        activation,
-    }
-}
-
-/// A convolution whose kernel has this size, stride and padding.
-fn conv(
-    name: impl Into<String>,
-    inputs: usize,
-    outputs: usize,
-    (size, stride, padding): (usize, usize, usize),
-) -> Layer {
-    Layer::Conv {
-        name: name.into(),
-        inputs,
-        outputs,
-        kernel: Window {
-            size,
-            stride,
-            padding,
-        },
-        bias: true,
-        pool: false,
-        activation: None,
-    }
-}
-
-/// A convolution whose kernel has this size and padding, the largest number of every 2x2, and the
-/// activation.
-fn conv_pool(
-    name: impl Into<String>,
-    inputs: usize,
-    outputs: usize,
-    (size, padding): (usize, usize),
-    activation: Option<Activation>,
-) -> Layer {
-    Layer::Conv {
-        name: name.into(),
-        inputs,
-        outputs,
-        kernel: Window {
-            size,
-            stride: 1,
-            padding,
-        },
-        bias: true,
-        pool: true,
         activation,
     }
 }
 
 /// A convolution without bias, as large as its input when the stride is 1: a batch normalization
 /// follows.
-fn bare_conv(
-    name: impl Into<String>,
-    inputs: usize,
-    outputs: usize,
-    size: usize,
-    stride: usize,
-) -> Layer {
-    without_bias(conv(name, inputs, outputs, (size, stride, size / 2)))
-}
-
-/// The same with the largest number of every 2x2.
-fn bare_conv_pool(name: impl Into<String>, inputs: usize, outputs: usize, size: usize) -> Layer {
-    without_bias(conv_pool(name, inputs, outputs, (size, size / 2), None))
-}
-
-fn without_bias(mut layer: Layer) -> Layer {
-    if let Layer::Conv { bias, .. } = &mut layer {
-        *bias = false;
+fn bare_conv(name: String, inputs: usize, outputs: usize, size: usize, stride: usize) -> Layer {
+    Layer::Conv {
+        name,
+        inputs,
+        outputs,
+        kernel: Window {
+            size,
+            stride,
+            padding: size / 2,
+        },
+        bias: false,
+        pool: false,
+        activation: None,
     }
-    layer
 }
 
-fn batch_norm(name: impl Into<String>, channels: usize, activation: Option<Activation>) -> Layer {
+fn layer_norm(name: String, features: usize) -> Layer {
+    Layer::LayerNorm { name, features }
+}
+
+fn batch_norm(name: String, channels: usize, activation: Option<Activation>) -> Layer {
     Layer::BatchNorm {
-        name: name.into(),
+        name,
         channels,
         scale: 1.0,
         activation,
@@ -402,9 +381,11 @@ pub fn parameter_specs(network: impl Into<Network>, classes: usize) -> Vec<Param
 
 /// Trainable numbers of a network for this many classes.
 pub fn parameter_count(network: impl Into<Network>, classes: usize) -> u64 {
-    let trainable = parameter_specs(network, classes)
-        .into_iter()
-        .filter(|spec| spec.role.is_trainable());
+    trainable_numbers(&parameter_specs(network, classes))
+}
+
+pub(super) fn trainable_numbers(specs: &[ParameterSpec]) -> u64 {
+    let trainable = specs.iter().filter(|spec| spec.role.is_trainable());
     trainable
         .map(|spec| spec.shape.iter().product::<usize>() as u64)
         .sum()

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Normalization;
-use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind, Network};
+use crate::run_config::{Activation, DataSpec, HiddenLayers, ModelKind, Network};
 
 /// A file to import, and what is known of it. Whatever is `None` is found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +18,8 @@ pub struct ImportSpec {
     /// The network; [`ModelKind::Onnx`] for the one in an ONNX file, whatever else its weights may
     /// fit.
     pub model: Option<ModelKind>,
-    /// The hidden layers, where it is a CNN.
-    pub layers: Option<CnnLayers>,
+    /// The hidden layers, if it is a CNN.
+    pub layers: Option<HiddenLayers>,
     /// The activation between its layers.
     pub activation: Option<Activation>,
     /// How it normalizes pixels.

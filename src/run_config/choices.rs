@@ -107,8 +107,7 @@ choices! {
         /// The net of `PyTorch`'s MNIST example: conv3x3 32, relu, conv3x3 64, relu, pool, dropout
         /// 0.25, fc 128, relu, dropout 0.5, fc 10.
         PyTorchExample = "pytorch-example", "PyTorch example";
-        /// Convolutions, pooling and dense layers of a person's choice; at first those of Keras'
-        /// MNIST example.
+        /// Layers of a person's choice; at first those of Keras' MNIST example.
         Cnn = "cnn", "CNN";
         /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99% in one epoch.
         Speedrun = "speedrun", "Speedrun";

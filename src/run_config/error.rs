@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use super::{CnnLayers, DeviceChoice, MAX_WIDTH, ModelKind, Precision, Setting, Widths};
+use super::{DeviceChoice, HiddenLayers, MAX_WIDTH, ModelKind, Precision, Setting, Widths};
 use crate::problem::{Code, Explain, sentence};
 use crate::text::format::{capitalized, grouped, joined};
 
@@ -157,6 +157,6 @@ pub fn widths_hint(model: ModelKind) -> String {
 pub fn layers_hint() -> String {
     format!(
         "Give layers such as {}-128, or leave them empty.",
-        CnnLayers::DEFAULT
+        HiddenLayers::DEFAULT
     )
 }

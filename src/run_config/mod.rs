@@ -6,6 +6,7 @@ mod classes;
 mod command;
 mod data_spec;
 mod error;
+mod layers;
 mod network;
 mod presets;
 mod setting;
@@ -25,9 +26,11 @@ pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
 pub use command::CommandProblem;
 pub use data_spec::{DataSource, DataSpec, NamedSet, data_set_names, similar_names};
 pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
-pub use network::{
-    CnnLayer, CnnLayers, MAX_WIDTH, Network, ParseLayersError, ParseWidthsError, Widths,
+pub use layers::{
+    HiddenLayer, HiddenLayers, LayerOutput, MAX_HIDDEN_LAYERS, MAX_KERNEL, MAX_STRIDE,
+    ParseLayersError,
 };
+pub use network::{MAX_WIDTH, Network, ParseWidthsError, Widths};
 pub use presets::{Chosen, Repetition};
 pub use setting::{Kind, Range, Row, Section, Trials, differing_settings};
 pub use settings::{Setting, settings_page};
@@ -60,9 +63,9 @@ pub struct RunConfig {
     /// How wide its hidden layers are; `None` for the widths of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub widths: Option<Widths>,
-    /// The hidden layers of a CNN; `None` for the usual ones, and for every other model.
+    /// Hidden layers of the person's choice, if the model is `cnn`; `None` for the usual ones.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub layers: Option<CnnLayers>,
+    pub layers: Option<HiddenLayers>,
     /// The nonlinearity between its layers.
     pub activation: Activation,
     /// The model file whose weights it starts from; without one it starts from chance. Network and

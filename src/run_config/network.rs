@@ -1,5 +1,5 @@
-//! What a person chooses of a network besides its model: how wide its hidden layers are, and the
-//! layers of a CNN.
+//! What a person chooses of a network besides its model: how wide its hidden layers are, or the
+//! hidden layers themselves.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ModelKind;
+use super::{HiddenLayers, ModelKind};
 use crate::text::format::joined;
 
 /// The most hidden layers whose width can be chosen.
@@ -135,8 +135,8 @@ pub struct Network {
     model: ModelKind,
     /// `None` for those of the model.
     widths: Option<Widths>,
-    /// Those of a CNN; `None` for its usual ones, and for every other model.
-    layers: Option<CnnLayers>,
+    /// Those that were chosen for a CNN; `None` for its usual ones, and for every other model.
+    layers: Option<HiddenLayers>,
 }
 
 impl Network {
@@ -154,12 +154,13 @@ impl Network {
         }
     }
 
-    /// The CNN with these hidden layers. They are of no use to another model.
+    /// The CNN with these hidden layers instead of its usual ones. They are of no use to another
+    /// model.
     #[must_use]
-    pub fn with_layers(self, layers: Option<CnnLayers>) -> Self {
+    pub fn with_layers(self, layers: Option<HiddenLayers>) -> Self {
         Self {
             layers: layers
-                .filter(|layers| self.model == ModelKind::Cnn && *layers != CnnLayers::DEFAULT),
+                .filter(|layers| self.model == ModelKind::Cnn && *layers != HiddenLayers::DEFAULT),
             ..self
         }
     }
@@ -173,14 +174,56 @@ impl Network {
         self.widths
     }
 
-    /// The hidden layers of a CNN where they are not the usual ones.
-    pub const fn chosen_layers(self) -> Option<CnnLayers> {
+    /// The hidden layers that were chosen, where they are not the usual ones of a CNN.
+    pub const fn chosen_layers(self) -> Option<HiddenLayers> {
         self.layers
     }
 
-    /// The hidden layers, where it is a CNN.
-    pub fn cnn_layers(self) -> CnnLayers {
-        self.layers.unwrap_or(CnnLayers::DEFAULT)
+    /// All its hidden layers; none for the network of an ONNX file.
+    pub fn hidden_layers(self) -> HiddenLayers {
+        let widths = self.widths();
+        let w = |index: usize| widths.get(index).copied().unwrap_or(1);
+        let text = match self.model {
+            ModelKind::Linear | ModelKind::Onnx => "none".to_owned(),
+            ModelKind::MlpSmall | ModelKind::Mlp | ModelKind::MlpLarge => joined(widths, "-"),
+            ModelKind::LeNet => format!("{}C5P2-MP2-{}C5-MP2-{}-{}", w(0), w(1), w(2), w(3)),
+            // As in candle's MNIST example: no activation follows the convolutions but the maximum
+            // itself.
+            ModelKind::ConvNet => format!("{}C5L-MP2-{}C5L-MP2-{}-D0.5", w(0), w(1), w(2)),
+            ModelKind::PyTorchExample => {
+                format!("{}C3-{}C3-MP2-D0.25-{}-D0.5", w(0), w(1), w(2))
+            }
+            ModelKind::Cnn => return self.layers.unwrap_or(HiddenLayers::DEFAULT),
+            ModelKind::Speedrun => format!("{}C5-MP2-{}C3-MP2-{}", w(0), w(1), w(2)),
+            ModelKind::ConvNetBn => format!(
+                "{}C5P2-MP2-BN-{}C3P1-MP2-BN-{}C3P1-MP2-BN-{}",
+                w(0),
+                w(1),
+                w(2),
+                w(3)
+            ),
+            // The smallest network that is nearly as accurate as the large ones: 8,938 parameters.
+            // Few channels, each normalized, and a mean over all places instead of a large layer:
+            // weights are spent on shapes, not on where they are. Pooling comes before
+            // normalization, which leaves it a quarter of the numbers.
+            ModelKind::Tiny => format!(
+                "{}C5P2-MP2-BN-{}C3P1-BN-{}C3P1-MP2-BN-{}C3P1-BN-GAP",
+                w(0),
+                w(1),
+                w(2),
+                w(3)
+            ),
+            ModelKind::ResNet8 => residual(widths, &[1; 3]),
+            ModelKind::ResNet14 => residual(widths, &[2; 3]),
+            ModelKind::ResNet20 => residual(widths, &[3; 3]),
+            ModelKind::ResNet34 => residual(widths, &[3, 4, 6, 3]),
+            // A small vision transformer (Dosovitskiy et al. 2021) with a convolutional stem (Xiao
+            // et al. 2021): tokens of 4x4 pixels each.
+            ModelKind::Attention => "16C3P1-MP2-BN-32C3P1-BN-64C2S2L-T4-T4-GAP-LN".to_owned(),
+        };
+        let layers = text.parse();
+        debug_assert!(layers.is_ok(), "{text}: {layers:?}");
+        layers.unwrap_or(HiddenLayers::DEFAULT)
     }
 
     /// The widths of its hidden layers; empty if they are fixed.
@@ -195,7 +238,7 @@ impl Network {
         let model = self.model.label();
         match (self.widths, self.layers) {
             (Some(widths), _) => format!("{model} ({widths})"),
-            (None, Some(layers)) => format!("{model} ({layers})"),
+            (None, Some(layers)) => format!("{} ({layers})", layers.kind_label()),
             (None, None) => model.to_owned(),
         }
     }
@@ -211,230 +254,22 @@ impl From<ModelKind> for Network {
     }
 }
 
-/// The most hidden layers of a CNN, pooling included.
-const MAX_CNN_LAYERS: usize = 12;
-/// The largest kernel, in pixels along a side.
-const MAX_KERNEL: u8 = 11;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CnnLayer {
-    /// A convolution with stride 1; an activation follows it and its pooling. Written `32C3`, or
-    /// `32C3P1` with a padding of 1.
-    Convolution {
-        /// Channels that come out.
-        filters: u16,
-        /// Pixels along a side of the kernel.
-        kernel: u8,
-        /// Zero pixels added at each edge.
-        padding: u8,
-    },
-    /// 2x2 max pooling with stride 2. Written `MP2`.
-    MaxPooling,
-    /// A dense (fully connected) layer of this many neurons, and an activation. Written `128`.
-    Dense(u16),
-}
-
-/// The hidden layers of a CNN in their order. Written as in papers (Cireşan et al. 2011):
-/// `32C3-MP2-64C3-MP2-128`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-pub struct CnnLayers {
-    layers: [CnnLayer; MAX_CNN_LAYERS],
-    count: u8,
-}
-
-/// Why these are not layers of a CNN.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not a list of the layers of a CNN: {reason}")]
-pub struct ParseLayersError {
-    pub given: String,
-    /// The problem, as the end of a sentence.
-    pub reason: String,
-}
-
-impl CnnLayers {
-    /// Pixels along a side of the image that goes into the first layer.
-    pub const INPUT_SIDE: usize = 28;
-
-    /// The layers of Keras' MNIST example.
-    pub const DEFAULT: Self = {
-        let mut layers = [CnnLayer::MaxPooling; MAX_CNN_LAYERS];
-        layers[0] = CnnLayer::Convolution {
-            filters: 32,
-            kernel: 3,
-            padding: 0,
+/// The hidden layers of a residual network for small images (He et al. 2016, section 4.2) with this
+/// many blocks in each stage, which has this many channels and half the height and width of the one
+/// before: 28, 14, 7, 4.
+///
+/// ResNet-34 has the blocks of the one for large images (table 1) in the same form: its first
+/// convolution is small and without pooling, and it has a quarter of the channels.
+fn residual(widths: &[u16], blocks: &[usize]) -> String {
+    let first = widths.first().copied().unwrap_or(1);
+    let mut layers = vec![format!("{first}C3P1"), "BN".to_owned()];
+    for (stage, (width, &blocks)) in widths.iter().zip(blocks).enumerate() {
+        let block = |index: usize| {
+            let stride = if stage > 0 && index == 0 { "S2" } else { "" };
+            format!("{width}R{stride}")
         };
-        layers[2] = CnnLayer::Convolution {
-            filters: 64,
-            kernel: 3,
-            padding: 0,
-        };
-        Self { layers, count: 4 }
-    };
-
-    /// These layers. The error says why an image cannot go through them.
-    pub fn new(layers: &[CnnLayer]) -> Result<Self, ParseLayersError> {
-        checked(layers).map_err(|reason| ParseLayersError {
-            given: joined(layers, "-"),
-            reason,
-        })
+        layers.extend((0..blocks).map(block));
     }
-
-    /// They, in their order.
-    pub fn as_slice(&self) -> &[CnnLayer] {
-        &self.layers[..usize::from(self.count)]
-    }
-
-    /// Pixels along a side of the image that the last convolution or pooling gives.
-    pub fn output_side(&self) -> usize {
-        side_after(self.as_slice()).unwrap_or(1)
-    }
-}
-
-fn checked(layers: &[CnnLayer]) -> Result<CnnLayers, String> {
-    let mut array = [CnnLayer::MaxPooling; MAX_CNN_LAYERS];
-    array
-        .get_mut(..layers.len())
-        .ok_or_else(|| format!("it has more than {MAX_CNN_LAYERS} layers"))?
-        .copy_from_slice(layers);
-    let widths = layers.iter().filter_map(|layer| match layer {
-        CnnLayer::Convolution { filters, .. } => Some(filters),
-        CnnLayer::MaxPooling => None,
-        CnnLayer::Dense(neurons) => Some(neurons),
-    });
-    if let Some(width) = widths
-        .into_iter()
-        .find(|width| !(1..=MAX_WIDTH).contains(*width))
-    {
-        return Err(format!(
-            "a layer has from 1 to {MAX_WIDTH} filters or neurons, not {width}"
-        ));
-    }
-    if !matches!(layers.first(), Some(CnnLayer::Convolution { .. })) {
-        return Err("the first layer must be a convolution, such as 32C3".to_owned());
-    }
-    for pair in layers.windows(2) {
-        match pair {
-            [CnnLayer::Dense(_), CnnLayer::Convolution { .. }] => {
-                return Err("a convolution cannot follow a dense layer".to_owned());
-            }
-            [
-                CnnLayer::Dense(_) | CnnLayer::MaxPooling,
-                CnnLayer::MaxPooling,
-            ] => return Err("MP2 must follow a convolution".to_owned()),
-            _ => {}
-        }
-    }
-    side_after(layers)?;
-    Ok(CnnLayers {
-        layers: array,
-        count: layers.len() as u8,
-    })
-}
-
-/// Pixels along a side of the image after these layers. The error says which layer does not fit.
-fn side_after(layers: &[CnnLayer]) -> Result<usize, String> {
-    let mut side = CnnLayers::INPUT_SIDE;
-    for layer in layers {
-        side = match *layer {
-            CnnLayer::Convolution {
-                kernel, padding, ..
-            } => {
-                if !(1..=MAX_KERNEL).contains(&kernel) || padding >= kernel {
-                    return Err(format!(
-                        "{layer} needs a kernel of 1 to {MAX_KERNEL} pixels and less padding than that"
-                    ));
-                }
-                (side + 2 * usize::from(padding) + 1).saturating_sub(kernel.into())
-            }
-            CnnLayer::MaxPooling => side / 2,
-            CnnLayer::Dense(_) => side,
-        };
-        if side == 0 {
-            return Err(format!("the image is too small for {layer} by then"));
-        }
-    }
-    Ok(side)
-}
-
-impl fmt::Display for CnnLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Convolution {
-                filters,
-                kernel,
-                padding: 0,
-            } => write!(f, "{filters}C{kernel}"),
-            Self::Convolution {
-                filters,
-                kernel,
-                padding,
-            } => write!(f, "{filters}C{kernel}P{padding}"),
-            Self::MaxPooling => f.write_str("MP2"),
-            Self::Dense(neurons) => write!(f, "{neurons}"),
-        }
-    }
-}
-
-impl FromStr for CnnLayer {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let text = text.to_ascii_uppercase();
-        if text == "MP2" {
-            return Ok(Self::MaxPooling);
-        }
-        let Some((filters, window)) = text.split_once('C') else {
-            return text.parse().map(Self::Dense).map_err(drop);
-        };
-        let (kernel, padding) = window.split_once('P').unwrap_or((window, "0"));
-        let number = |text: &str| text.parse::<u8>().map_err(drop);
-        Ok(Self::Convolution {
-            filters: filters.parse().map_err(drop)?,
-            kernel: number(kernel)?,
-            padding: number(padding)?,
-        })
-    }
-}
-
-impl fmt::Display for CnnLayers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&joined(self.as_slice(), "-"))
-    }
-}
-
-impl FromStr for CnnLayers {
-    type Err = ParseLayersError;
-
-    /// Hyphens, commas and spaces separate the layers.
-    fn from_str(text: &str) -> Result<Self, ParseLayersError> {
-        let fail = |reason: String| ParseLayersError {
-            given: text.to_owned(),
-            reason,
-        };
-        let mut layers = Vec::new();
-        for part in text.split(['-', ',', ' ']).filter(|part| !part.is_empty()) {
-            let layer = part.parse::<CnnLayer>().map_err(|()| {
-                fail(format!(
-                    "{part} is not a layer: write 32C3 for a convolution of 32 filters of 3x3, MP2 for 2x2 max pooling, 128 for a dense layer"
-                ))
-            })?;
-            layers.push(layer);
-        }
-        checked(&layers).map_err(fail)
-    }
-}
-
-impl TryFrom<String> for CnnLayers {
-    type Error = ParseLayersError;
-
-    fn try_from(text: String) -> Result<Self, ParseLayersError> {
-        text.parse()
-    }
-}
-
-impl From<CnnLayers> for String {
-    fn from(layers: CnnLayers) -> Self {
-        layers.to_string()
-    }
+    layers.push("GAP".to_owned());
+    layers.join("-")
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::network::{MAX_LAYERS, MAX_WIDTH};
 use super::settings::Setting;
-use super::{CnnLayers, DataSpec, RunConfig, UnknownChoiceError, Widths};
+use super::{DataSpec, HiddenLayers, RunConfig, UnknownChoiceError, Widths};
 use crate::text::format::{joined, plain};
 use crate::text::visible;
 
@@ -341,7 +341,7 @@ impl Value for Widths {
     }
 }
 
-impl Value for CnnLayers {
+impl Value for HiddenLayers {
     const KIND: Kind = Kind::Text;
 
     fn text(&self) -> String {

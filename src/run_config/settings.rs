@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::setting::Bound::{At, Beyond};
 use super::setting::{DEFAULT, Kind, OFF, Range, Row, Section, Trials, Value};
 use super::{
-    CnnLayer, CnnLayers, Initialization, ModelKind, OptimizerKind, RunConfig, UnknownChoiceError,
-    Widths,
+    HiddenLayer, HiddenLayers, Initialization, ModelKind, OptimizerKind, RunConfig,
+    UnknownChoiceError, Widths,
 };
 use crate::text::format::{count, joined, plain};
 
@@ -73,7 +73,7 @@ settings! {
             describe: told_elsewhere,
         }
         Layers = layers, "layers", "Layers",
-        "Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3 (32C3P1: with a padding of 1), each followed by 2x2 max pooling, and a dense layer of 128 neurons." {
+        "Hidden layers of your own network, such as 32C3-MP2-64C3P1-BN-MP2-128: convolutions of 32 and 64 filters of 3x3 (P1: a padding of 1, S2: a stride of 2, L: no activation), 2x2 max pooling (MP2), batch normalization (BN) and a dense layer of 128 neurons. 64R: a residual block; T4: a transformer block with 4 heads; GAP: global average pooling; LN: layer normalization; D0.5: dropout; none: no hidden layer." {
             value_name: "L-L-…",
             unset: DEFAULT,
             excludes: Some(Setting::Widths),
@@ -306,8 +306,12 @@ fn widths_around(config: &RunConfig) -> Vec<String> {
 
 /// Without a further dense layer and with one.
 fn layers_around(config: &RunConfig) -> Vec<String> {
-    let own = config.network().cnn_layers();
-    let deeper = CnnLayers::new(&[own.as_slice(), &[CnnLayer::Dense(128)]].concat());
+    let own = config.network().hidden_layers();
+    let dense = HiddenLayer::Dense {
+        neurons: 128,
+        has_activation: true,
+    };
+    let deeper = HiddenLayers::new(&[own.as_slice(), &[dense]].concat());
     let both = [Ok(own), deeper].into_iter().flatten();
     both.map(|layers| layers.to_string()).collect()
 }

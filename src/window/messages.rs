@@ -309,11 +309,11 @@ impl Message {
         )
     }
 
-    /// The text in the field of a CNN's layers gives none.
+    /// The text in the field of the hidden layers gives none.
     pub fn not_layers(error: &ParseLayersError) -> Self {
-        let ParseLayersError { given, reason } = error;
+        let ParseLayersError { given, reason, .. } = error;
         Self::new(
-            format!("“{given}” is not a list of the layers of a CNN: {reason}."),
+            format!("“{given}” is not a list of hidden layers: {reason}."),
             layers_hint(),
         )
     }

@@ -68,10 +68,10 @@ pub use sweeps::{
     ExecutorFactory, SettingRow, SweepAction, SweepField, SweepForm, SweepNews, SweepPhase,
     SweepProblem, SweepView, Sweeps,
 };
-pub use train::{
-    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
-    ValidationError, blocks,
-};
 pub use train::{ClassCount, Learning};
 pub use train::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
+pub use train::{
+    DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
+    ValidationError,
+};
 pub use train::{Train, TrainAction};

@@ -169,11 +169,11 @@ def counts(network, batch_size):
     sys.exit("failed: the emulated GPU did not write its counts")
 
 
-# Two epochs of 252 images (280, less those for validation): how many more steps they take with batches of 26 than of 64. Both runs keep the network
+# Two epochs of 257 images (280, less those for validation): how many more steps they take with batches of 26 than of 72. Both runs keep the network
 # within an epoch as often (at steps 0, 1, 2 and 5), each time with its accuracy on images that are copied for it.
-steps = 2 * (-(-252 // 26) - -(-252 // 64))
+steps = 2 * (-(-257 // 26) - -(-257 // 72))
 for network in ("speedrun", "attention"):
-    fewer, more = counts(network, 64), counts(network, 26)
+    fewer, more = counts(network, 72), counts(network, 26)
     check(fewer[1:] == more[1:], f"a step of {network} copies nothing to the GPU", f"{fewer} {more}")
     check(fewer[0] < more[0], f"and takes {(more[0] - fewer[0]) / steps:.0f} launches besides matrix products")
 print("the emulated GPU computes what the CPU does")

@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 # Packages that are imported later take this folder from the path of modules.
+from digits import digit
 from idx import write_idx
 from onnx_readers import softmax, through_onnx2torch, through_onnxruntime_web, through_opencv, through_openvino
 
@@ -34,7 +35,7 @@ import safetensors.torch
 import torch
 import tract
 from huggingface_hub import ModelCard
-from PIL import Image, ImageDraw, ImageFilter, ImageFont
+from PIL import Image, ImageFilter
 
 INKLING, RUST, NETRON, WORK, OLD_PYTHON, WEB, TFLITE_PYTHON = sys.argv[1], *map(Path, sys.argv[2:8])
 TOLERANCE = 1e-5
@@ -69,30 +70,11 @@ def objects(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def digit(label):
-    """A digit in MNIST's frame: 20 pixels long, centered by mass, so that Inkling reads the file as it is."""
-    while True:
-        image = Image.new("L", (96, 96))
-        ImageDraw.Draw(image).text((30, 16), str(label), fill=255, font=ImageFont.load_default(size=int(random.integers(44, 60))))
-        image = image.rotate(random.uniform(-18, 18), resample=Image.Resampling.BILINEAR)
-        image = image.crop(image.getbbox())
-        scale = 20 / max(image.size)
-        image = image.resize([max(1, round(length * scale)) for length in image.size], Image.Resampling.BOX)
-        ink = np.asarray(image, dtype=np.float32)
-        ink = np.where(ink < 40, 0, ink)
-        (height, width), mass = ink.shape, ink.sum()
-        top, left = round(14 - (ink.sum(1) @ np.arange(height)) / mass), round(14 - (ink.sum(0) @ np.arange(width)) / mass)
-        if 0 <= top <= 28 - height and 0 <= left <= 28 - width:
-            picture = np.zeros((28, 28), np.uint8)
-            picture[top:top + height, left:left + width] = ink
-            return picture
-
-
 def photograph(path):
     """A digit on paper, unevenly lit, with a thin or thick pen, dark on light or light on dark."""
     width, height = (int(random.integers(120, 420)) for _ in "xy")
     side = int(random.uniform(0.5, 0.95) * min(width, height))
-    big = np.asarray(Image.fromarray(digit(random.integers(10))).resize((side, side), Image.Resampling.BICUBIC), np.float32) / 255
+    big = np.asarray(Image.fromarray(digit(random.integers(10), random)).resize((side, side), Image.Resampling.BICUBIC), np.float32) / 255
     drawn = Image.fromarray((255 * ((big - 0.5) * 8 + 0.5).clip(0, 1)).astype(np.uint8))
     pen = 2 * int(random.integers(0, 3) * side / 280) + 1
     drawn = drawn.filter(random.choice([ImageFilter.MaxFilter, ImageFilter.MinFilter])(pen))
@@ -110,7 +92,7 @@ def make_data(folder, train):
     folder.mkdir(parents=True)
     for name, count in [("train", train), ("t10k", PICTURES)]:
         labels = (np.arange(count) % 10).astype(np.uint8)
-        pictures = np.stack([digit(label) for label in labels])
+        pictures = np.stack([digit(label, random) for label in labels])
         write_idx(folder / f"{name}-images-idx3-ubyte", pictures)
         write_idx(folder / f"{name}-labels-idx1-ubyte", labels)
     return pictures, labels

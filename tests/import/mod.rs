@@ -19,7 +19,7 @@ use inkling::problem::Problem;
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{
-    Activation, CnnLayers, DataSpec, ExportFormat, ModelKind, Network, WeightFormat, Widths,
+    Activation, DataSpec, ExportFormat, HiddenLayers, ModelKind, Network, WeightFormat, Widths,
 };
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -365,7 +365,7 @@ fn a_plain_cnn_may_have_any_layers() {
 #[test]
 fn an_export_of_a_cnn_says_what_its_layers_are() {
     let folder = tempfile::tempdir().unwrap();
-    let layers: CnnLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
+    let layers: HiddenLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
     let exported = untrained_model(cnn(&layers.to_string()), Activation::Relu);
     for format in [ExportFormat::Safetensors, ExportFormat::Onnx] {
         let path = folder.path().join(format!("cnn.{format}"));
@@ -377,7 +377,7 @@ fn an_export_of_a_cnn_says_what_its_layers_are() {
             "{format}"
         );
         assert_eq!(
-            (file.card.config.layers, file.card.network().cnn_layers()),
+            (file.card.config.layers, file.card.network().hidden_layers()),
             (Some(layers), layers),
             "{format}"
         );
@@ -387,7 +387,7 @@ fn an_export_of_a_cnn_says_what_its_layers_are() {
 #[test]
 fn where_a_cnn_may_have_several_layers_it_is_asked_which() {
     let folder = tempfile::tempdir().unwrap();
-    let layers: CnnLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
+    let layers: HiddenLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
     let exported = untrained_model(cnn(&layers.to_string()), Activation::Relu);
     let path = folder.path().join("cnn.pt");
     save(&exported, ExportFormat::PyTorch, &path);

@@ -1,7 +1,9 @@
 //! What models cost, against figures worked out by hand.
 
-use inkling::nn::{activations, flops, gpu_values_in_training, parameter_count};
-use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig};
+use inkling::nn::{
+    activations, block_costs, flops, gpu_values_in_training, layers, parameter_count,
+};
+use inkling::run_config::{Activation, ModelKind, Network, OptimizerKind, Preset, RunConfig};
 use inkling::train::memory_needed;
 
 /// Images in an epoch of MNIST.
@@ -155,5 +157,37 @@ fn a_gpu_holds_what_was_counted_on_one() {
             needed.abs_diff(counted) * 3 <= counted,
             "{model}: {needed}, counted {counted}"
         );
+    }
+}
+
+#[test]
+fn the_hidden_layers_of_every_network_cost_what_it_costs() {
+    for &model in ModelKind::ALL {
+        let hidden = Network::from(model).hidden_layers();
+        let costs = block_costs(model, 10);
+        assert_eq!(costs.len(), hidden.as_slice().len() + 1, "{model}");
+        let parameters: u64 = costs.iter().map(|cost| cost.parameters).sum();
+        let multiply_adds: u64 = costs.iter().map(|cost| cost.multiply_adds).sum();
+        assert_eq!(
+            (parameters, 2 * multiply_adds),
+            (parameter_count(model, 10), flops(model).forward),
+            "{model}"
+        );
+        let is_documented = include_str!("../../docs/networks.md").contains(&format!("`{hidden}`"));
+        let is_one_of_several = [
+            ModelKind::MlpSmall,
+            ModelKind::MlpLarge,
+            ModelKind::ResNet14,
+            ModelKind::ResNet20,
+            ModelKind::ResNet34,
+        ];
+        assert!(
+            is_documented || is_one_of_several.contains(&model),
+            "{hidden}"
+        );
+        // Written out, it is the same network.
+        let written = Network::from(ModelKind::Cnn).with_layers(hidden.to_string().parse().ok());
+        let of = |network: Network| layers(network, Activation::Relu, 10);
+        assert_eq!(of(written), of(model.into()), "{model}");
     }
 }

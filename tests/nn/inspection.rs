@@ -10,11 +10,13 @@ use inkling::nn::{Mode, Net, Role};
 use inkling::records::{
     InspectedUnit, Inspection, LayerKind, Look, StepKind, Term, pooled_places, row_length,
 };
-use inkling::run_config::{Activation, ModelKind};
+use inkling::run_config::{Activation, ModelKind, Network};
+
+use super::widths::of_other_layers;
 
 /// A network whose normalizations do something, and an image.
-fn net_and_image(model: ModelKind, activation: Activation) -> (Net, Vec<u8>) {
-    let net = Net::new(model, activation, 10, 3).unwrap();
+fn net_and_image(network: impl Into<Network>, activation: Activation) -> (Net, Vec<u8>) {
+    let net = Net::new(network, activation, 10, 3).unwrap();
     let random = &mut Random::new(5);
     for parameter in net.parameters() {
         if matches!(parameter.role(), Role::Norm | Role::Buffer | Role::Bias) {
@@ -87,7 +89,7 @@ fn looked(net: &Net, image: &[u8], layer: usize, unit: usize, place: Option<usiz
 
 #[test]
 fn what_is_shown_adds_up_in_every_layer_of_every_network() {
-    for (model, activation) in [
+    let models = [
         (ModelKind::Mlp, Activation::Relu),
         (ModelKind::LeNet, Activation::Tanh),
         (ModelKind::ConvNet, Activation::Relu),
@@ -97,8 +99,11 @@ fn what_is_shown_adds_up_in_every_layer_of_every_network() {
         (ModelKind::Tiny, Activation::LeakyRelu),
         (ModelKind::ResNet8, Activation::Relu),
         (ModelKind::Attention, Activation::Gelu),
-    ] {
-        let (net, image) = net_and_image(model, activation);
+    ];
+    let models = models.map(|(model, activation)| (Network::from(model), activation));
+    let others = of_other_layers().map(|network| (network, Activation::Silu));
+    for (network, activation) in models.into_iter().chain(others) {
+        let (net, image) = net_and_image(network, activation);
         let whole = net.inspect(&image, None).unwrap();
         assert_eq!(whole.unit, None);
         for (index, layer) in whole.layers.iter().enumerate() {
@@ -115,7 +120,7 @@ fn what_is_shown_adds_up_in_every_layer_of_every_network() {
                 let unit = random.below(layer.units);
                 let inspection = looked(&net, &image, index, unit, place);
                 assert_eq!(inspection.layers, whole.layers);
-                let about = format!("{model:?} {} {unit} {place:?}", layer.name);
+                let about = format!("{} {} {unit} {place:?}", network.label(), layer.name);
                 check(&inspection.unit.unwrap(), layer.map(unit), &about);
             }
             let outside = looked(&net, &image, index, layer.units, None);

@@ -53,16 +53,32 @@ fn cnns() -> impl Iterator<Item = Network> {
         "2C3P1-2C3P1-MP2-3C3P1-3C3P1-MP2-8",
         "6C11P5-MP2-4C2",
     ];
-    layers
-        .into_iter()
-        .map(|layers| Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap())))
+    layers.into_iter().map(network_of)
+}
+
+/// Networks of all kinds of layers.
+pub fn of_other_layers() -> impl Iterator<Item = Network> {
+    let layers = [
+        "none",
+        "D0.3-9-LN-7L-5",
+        "3C5P1S3-BN-D0.2-5C2L-MP2-BN-11-LN",
+        "3C3S2L-BN-5RS3-5R-D0.1-7RS4",
+        "5R-3RS2-GAP-6",
+        "6C7S4-T3-T2-LN-GAP-LN-5",
+        "2C3S4L-BN-6R-T1-D0.2-GAP",
+    ];
+    layers.into_iter().map(network_of)
+}
+
+fn network_of(layers: &str) -> Network {
+    Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap()))
 }
 
 #[test]
 fn they_compute_what_the_reference_computes() {
     let networks = networks();
     assert!(networks.len() > 20, "{}", networks.len());
-    for network in networks {
+    for network in networks.into_iter().chain(of_other_layers()) {
         let net = Net::new(network, Activation::Gelu, 10, 3).unwrap();
         let images = pixels(5, 3);
         let found = flat(&net.forward(&images, Mode::Eval).unwrap());
@@ -83,7 +99,8 @@ fn they_compute_what_the_reference_computes() {
 
 #[test]
 fn their_gradients_hold_from_end_to_end() {
-    networks().into_iter().for_each(check_gradients);
+    let networks = networks().into_iter().chain(of_other_layers());
+    networks.for_each(check_gradients);
 }
 
 #[test]
@@ -111,11 +128,12 @@ fn the_widths_are_those_of_the_layers() {
         outputs(of(ModelKind::Tiny, "4-8-16-32")),
         [4, 8, 16, 32, 10]
     );
-    let cnn =
-        |layers: &str| Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap()));
-    assert_eq!(outputs(cnn("3C3-4C3P1-MP2-20-30")), [3, 4, 20, 30, 10]);
     assert_eq!(
-        parameter_count(cnn("3C3-4C3P1-MP2-20"), 10),
+        outputs(network_of("3C3-4C3P1-MP2-20-30")),
+        [3, 4, 20, 30, 10]
+    );
+    assert_eq!(
+        parameter_count(network_of("3C3-4C3P1-MP2-20"), 10),
         (9 + 1) * 3 + (3 * 9 + 1) * 4 + (4 * 13 * 13 + 1) * 20 + (20 + 1) * 10
     );
     // Keras' MNIST example: 34,826 parameters, as its documentation says.

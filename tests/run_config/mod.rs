@@ -3,8 +3,9 @@
 pub mod settings;
 
 use inkling::run_config::{
-    Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource,
-    DataSpec, ModelKind, OptimizerKind, Preset, RunConfig, Setting, VERSION, Widths, similar_names,
+    Augmentation, Chosen, Classes, ClassesError, ConfigProblem, DataSource, DataSpec, HiddenLayer,
+    HiddenLayers, ModelKind, OptimizerKind, Preset, RunConfig, Setting, VERSION, Widths,
+    similar_names,
 };
 
 #[test]
@@ -380,61 +381,139 @@ fn widths_are_written_with_hyphens_and_read_with_commas_too() {
 }
 
 #[test]
-fn the_layers_of_a_cnn_are_written_as_in_papers() {
+fn hidden_layers_are_written_as_in_papers() {
     for text in [
         "32C3-MP2-64C5P2-128",
         "32c3,mp2,64c5p2,128",
         " 32C3 MP2 64C5P2 128 ",
     ] {
-        let layers: CnnLayers = text.parse().unwrap();
+        let layers: HiddenLayers = text.parse().unwrap();
         assert_eq!(layers.to_string(), "32C3-MP2-64C5P2-128", "{text}");
-        let convolution = |filters, kernel, padding| CnnLayer::Convolution {
+        let convolution = |filters, kernel, padding| HiddenLayer::Convolution {
             filters,
             kernel,
+            stride: 1,
             padding,
+            has_activation: true,
         };
         assert_eq!(
             layers.as_slice(),
             [
                 convolution(32, 3, 0),
-                CnnLayer::MaxPooling,
+                HiddenLayer::MaxPooling,
                 convolution(64, 5, 2),
-                CnnLayer::Dense(128)
+                HiddenLayer::Dense {
+                    neurons: 128,
+                    has_activation: true
+                }
             ]
         );
-        assert_eq!(layers.output_side(), 13);
     }
-    for (text, reason) in [
-        ("", "the first layer must be a convolution"),
-        ("128", "the first layer must be a convolution"),
-        ("MP2-32C3", "the first layer must be a convolution"),
-        ("32C3-MP3", "MP3 is not a layer"),
-        ("32C3-x", "x is not a layer"),
-        ("32C3-MP2-MP2", "MP2 must follow a convolution"),
-        ("32C3-128-MP2", "MP2 must follow a convolution"),
-        ("32C3-128-32C3", "a convolution cannot follow a dense layer"),
+    for text in [
+        "none",
+        "128",
+        "128L-D0.5-64",
+        "4C5P2S2L-BN",
+        "8C3P1-MP2-BN-D0.25-16R-16R-32RS2-GAP-LN-10",
+        "8C4S4-T2-T4-LN-GAP",
+    ] {
+        let layers: HiddenLayers = text.parse().unwrap();
+        assert_eq!(layers.to_string(), text);
+    }
+    for (text, reason, index) in [
+        ("", "write none for a network without hidden layers", None),
+        ("MP2-32C3", "MP2 must follow a convolution", Some(0)),
+        ("32C3-MP3", "MP3 is not a layer", Some(1)),
+        ("32C3-x", "x is not a layer", Some(1)),
+        ("32C3-D1.5", "D1.5 is not a layer", Some(1)),
+        ("32C3-MP2-MP2", "MP2 must follow a convolution", Some(2)),
+        (
+            "32C3S2-MP2",
+            "MP2 must follow a convolution with a stride of 1",
+            Some(1),
+        ),
+        (
+            "32C3-128-32C3",
+            "32C3 must come before transformer blocks, GAP and dense layers",
+            Some(2),
+        ),
+        (
+            "32C3-GAP-16R",
+            "16R must come before transformer blocks",
+            Some(2),
+        ),
+        ("16R-BN", "BN must follow a convolution or its MP2", Some(1)),
+        ("128-BN", "BN must follow a convolution or its MP2", Some(1)),
+        ("128-GAP", "GAP must come before dense layers", Some(1)),
+        (
+            "8C3-LN",
+            "LN must follow a transformer block, GAP or a dense layer",
+            Some(1),
+        ),
+        (
+            "8C4S4-T2-GAP-T2",
+            "T2 must come before GAP and dense layers",
+            Some(3),
+        ),
+        (
+            "8C4S4-T2-16",
+            "GAP must come between a transformer block and 16",
+            Some(2),
+        ),
+        (
+            "8C4S4-T2",
+            "GAP must follow the last transformer block",
+            Some(1),
+        ),
+        (
+            "8C4S4-T3-GAP",
+            "8 channels cannot be split among the 3 heads of T3",
+            Some(1),
+        ),
+        ("8C4S4-T0-GAP", "at least one head", Some(1)),
+        (
+            "8C3-T2-GAP",
+            "an image of at most 16x16 pixels, which become its tokens, not 26x26",
+            Some(1),
+        ),
         (
             "0C3",
             "a layer has from 1 to 2048 filters or neurons, not 0",
+            Some(0),
+        ),
+        (
+            "0R",
+            "a layer has from 1 to 2048 filters or neurons, not 0",
+            Some(0),
         ),
         (
             "32C3-2049",
             "a layer has from 1 to 2048 filters or neurons, not 2049",
+            Some(1),
         ),
-        ("32C12", "needs a kernel of 1 to 11 pixels"),
-        ("32C3P3", "less padding"),
-        ("8C11-MP2-8C11", "the image is too small for 8C11 by then"),
+        ("32C12", "needs a kernel of 1 to 11 pixels", Some(0)),
+        ("32C3P3", "less padding", Some(0)),
+        ("32C3S5", "needs a stride of 1 to 4", Some(0)),
+        ("32RS0", "needs a stride of 1 to 4", Some(0)),
+        ("D0", "needs a share from 0.01 to 0.95", Some(0)),
         (
-            "8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3",
-            "more than 12 layers",
+            "8C11-MP2-8C11",
+            "the image is too small for 8C11 by then",
+            Some(2),
+        ),
+        (
+            "8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8-8",
+            "more than 24 layers",
+            Some(24),
         ),
     ] {
-        let refused = text.parse::<CnnLayers>().unwrap_err();
+        let refused = text.parse::<HiddenLayers>().unwrap_err();
         assert!(
             refused.reason.contains(reason),
             "{text}: {}",
             refused.reason
         );
+        assert_eq!(refused.index, index, "{text}");
     }
     let config = RunConfig {
         model: ModelKind::Cnn,
@@ -449,7 +528,7 @@ fn the_layers_of_a_cnn_are_written_as_in_papers() {
         (config.title().as_str(), config.problems().len()),
         ("CNN (8C3-MP2-20) on Built-in digits", 0)
     );
-    // They belong to a CNN, and the usual ones need not be written out.
+    // They belong to a CNN, whose usual ones need not be written out.
     let other = RunConfig {
         model: ModelKind::Mlp,
         ..config.clone()
@@ -463,7 +542,7 @@ fn the_layers_of_a_cnn_are_written_as_in_papers() {
     );
     assert_eq!(other.network(), ModelKind::Mlp.into());
     let usual = RunConfig {
-        layers: Some(CnnLayers::DEFAULT),
+        layers: Some(HiddenLayers::DEFAULT),
         ..config
     };
     assert_eq!(

@@ -223,7 +223,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             FILE, "90.3% with Tanh", "--accept", "torch.onnx.export";
         ImportError::Other(compute().into()) => DENIED;
         ImportError::Graph { path: path(), reason: reason() } => FILE, DENIED;
-        ImportError::OtherNetwork { path: path(), network: ModelKind::LeNet.into() } =>
+        ImportError::OtherNetwork { path: path(), network: ModelKind::LeNet.label().to_owned() } =>
             FILE, "LeNet-5", "without naming a network";
         ImportError::Classes { data: "EMNIST letters".to_owned(), given: 26 } =>
             "EMNIST letters has 26 classes";

@@ -385,7 +385,10 @@ fn about(part: &str, steps: &[Step<'_>]) -> Option<String> {
         Layer::Attention { heads, .. } => Some(format!(
             "Self-attention with {heads} heads (Vaswani et al. 2017)."
         )),
-        Layer::Tokens => Some("One token for every 2x2 patch of the feature map.".to_owned()),
+        Layer::Conv { kernel, .. } if part == "patch_embed" => Some(format!(
+            "One token for every {0}x{0} patch of the feature map.",
+            kernel.stride
+        )),
         _ => None,
     });
     let is_stem = part == "stem";
@@ -448,11 +451,17 @@ fn parts(steps: &[Step<'_>], part: &str) -> Vec<String> {
         let after = known[index..].iter().flatten().next();
         match step.layer {
             // As timm has it, the convolution into patches makes the sequence as well.
-            Layer::Tokens => before.to_owned(),
+            Layer::Tokens if index > 0 && is_convolution(steps[index - 1].layer) => {
+                before.to_owned()
+            }
             _ => shared(before, after.map_or(part, String::as_str)),
         }
     };
     steps.iter().enumerate().map(part_of).collect()
+}
+
+const fn is_convolution(layer: &Layer) -> bool {
+    matches!(layer, Layer::Conv { .. })
 }
 
 /// The smallest part that both are in.

@@ -71,7 +71,7 @@ impl ImportQuestion {
             let model = network.model();
             let spec = ImportSpec {
                 model: Some(model),
-                layers: (model == ModelKind::Cnn).then(|| network.cnn_layers()),
+                layers: (model == ModelKind::Cnn).then(|| network.hidden_layers()),
                 // The activations of an ONNX network are its own.
                 activation: model.is_trainable().then_some(activation),
                 normalization: Some(normalization),

@@ -89,7 +89,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
                     .pushes(actions, || TrainAction::ChooseDataFolder);
             });
         }
-        return preview::show(ui, app, &mut view.preview);
+        return preview::show(ui, app, &mut view.preview, actions);
     };
     if view.curves.sync(run, app.ctx.settings.smoothing) {
         (view.range, view.cursor) = (Range::default(), None);

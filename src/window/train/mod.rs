@@ -8,7 +8,7 @@ use setup::Form;
 use crate::data::{DataError, Found};
 use crate::protocol::Command;
 use crate::records::UnitName;
-use crate::run_config::{NamedSet, Preset, RunConfig, Setting};
+use crate::run_config::{HiddenLayer, NamedSet, Network, Preset, RunConfig, Setting};
 use crate::runs::InterruptedRun;
 use crate::window::{Ctx, Models, MyDigitsView, Purpose};
 
@@ -20,8 +20,8 @@ pub mod view;
 pub use learning::{ClassCount, Learning};
 pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use setup::{
-    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
-    ValidationError, blocks,
+    DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
+    ValidationError,
 };
 
 /// The next run, the one in progress, and those that wait.
@@ -44,6 +44,8 @@ pub struct Train {
     /// A short training that finds something out about the next run, while its dialog is open.
     pub search: Option<Search>,
     pub form: Form,
+    /// The network before each change of its layers, and the text of those if they did not fit.
+    pub former_layers: Vec<(Network, Option<String>)>,
     /// What is wrong with folders and files that were chosen as data.
     pub data_problems: BTreeMap<PathBuf, DataError>,
     pub samples: Option<Samples>,
@@ -67,6 +69,10 @@ pub enum TrainAction {
     CancelDownload,
     /// Type into the field of a number.
     Type(Setting, String),
+    /// Give the next run these hidden layers.
+    EditLayers(Vec<HiddenLayer>),
+    /// Take the last change of them back.
+    UndoLayers,
     ApplyPreset(Preset),
     ApplyRecommended,
     /// Use these settings, which come from elsewhere, on the device that is in use.
@@ -112,6 +118,8 @@ impl Train {
             TrainAction::Download(set) => self.start_download(ctx, set),
             TrainAction::CancelDownload => self.cancel_download(),
             TrainAction::Type(field, text) => self.type_text(ctx, mine, field, text),
+            TrainAction::EditLayers(layers) => self.edit_layers(ctx, mine, &layers),
+            TrainAction::UndoLayers => self.undo_layers(ctx, mine),
             TrainAction::ApplyPreset(preset) => {
                 self.setting_chosen();
                 let config = ctx.with_preset(preset);

@@ -167,7 +167,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
     // What cannot be is said at once, and Start leads there.
     window.apply(TrainAction::Type(Setting::Layers, "8C3-MP2-MP2".to_owned()));
     window.run_steps(10);
-    window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of the layers of a CNN: MP2 must follow a convolution").click();
+    window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of hidden layers: MP2 must follow a convolution").click();
     window.run_steps(20);
     assert!(
         window

@@ -1,5 +1,6 @@
 //! Train: the panel of settings and the run.
 
+mod blocks;
 mod closing;
 mod download;
 mod fields;

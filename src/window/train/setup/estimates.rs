@@ -3,6 +3,7 @@
 
 use crate::bench::step_config_of;
 use crate::data::validation_size;
+use crate::nn::flops;
 use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, StepConfig, Workload};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
@@ -19,6 +20,13 @@ impl App {
     /// estimate it from: "40 s".
     pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
         self.expected_seconds(config).map(duration)
+    }
+
+    /// The same from the number of operations alone, for a network that was never measured here.
+    pub fn rough_time(&self, config: &RunConfig) -> Option<String> {
+        let rate = self.ctx.scaled_rate(config)?;
+        let seconds = self.train.total_seconds(&self.ctx, config, rate)?;
+        Some(duration(seconds))
     }
 
     pub fn expected_seconds(&self, config: &RunConfig) -> Option<f64> {
@@ -171,6 +179,26 @@ impl Ctx {
             rate.step_config == step_config && same_work(&RunConfig::preset(rate.preset), config)
         })?;
         Some(found.images_per_second)
+    }
+
+    /// The throughput of the measured preset whose network takes the most similar number of
+    /// operations, scaled by how many this one takes.
+    fn scaled_rate(&self, config: &RunConfig) -> Option<f64> {
+        let wanted = self.step_config(config);
+        let operations = |config: &RunConfig| flops(config.network()).training.max(1) as f64;
+        let own = operations(config);
+        let is_comparable = |measured: &StepConfig| {
+            (measured.device, measured.precision, measured.threads)
+                == (wanted.device, wanted.precision, wanted.threads)
+        };
+        let rates = self.settings.preset_rates.iter();
+        let comparable = rates.filter(|rate| is_comparable(&rate.step_config));
+        let scaled = comparable.map(|rate| {
+            let share = operations(&RunConfig::preset(rate.preset)) / own;
+            (share.ln().abs(), rate.images_per_second * share)
+        });
+        let closest = scaled.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        closest.map(|(_, rate)| rate)
     }
 
     /// The chosen settings with a preset's values.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::problem::{Explain, Message};
-use crate::run_config::{CnnLayers, Kind, RunConfig, Setting};
+use crate::run_config::{HiddenLayers, Kind, RunConfig, Setting};
 use crate::window::{App, Ctx, MyDigitsView, Train};
 
 /// The configuration with this text as the setting's value; `None` if the text is not such a value.
@@ -30,6 +30,19 @@ pub struct ValidationError {
 /// What was typed, per field, as long as it has not been overtaken by another change.
 #[derive(Clone, Debug, Default)]
 pub struct Form(BTreeMap<Setting, String>);
+
+impl Form {
+    pub(super) fn typed(&self, setting: Setting) -> Option<String> {
+        self.0.get(&setting).cloned()
+    }
+
+    pub(super) fn set_typed(&mut self, setting: Setting, text: Option<String>) {
+        match text {
+            Some(text) => self.0.insert(setting, text),
+            None => self.0.remove(&setting),
+        };
+    }
+}
 
 impl Train {
     /// Takes these settings for the next run.
@@ -69,6 +82,7 @@ impl Train {
     /// Takes all of these settings, whatever was typed.
     pub fn take_settings(&mut self, ctx: &mut Ctx, config: RunConfig) {
         self.form.0.clear();
+        self.former_layers.clear();
         ctx.settings.former_learning_rate = None;
         ctx.config = config;
     }
@@ -109,7 +123,7 @@ impl Train {
                 (_, Some(_)) => None,
                 (Setting::Widths, None) => Some(Message::not_widths(text, config.model)),
                 (Setting::Layers, None) => {
-                    let wrong = text.parse::<CnnLayers>().err();
+                    let wrong = text.parse::<HiddenLayers>().err();
                     wrong.map(|wrong| Message::not_layers(&wrong))
                 }
                 (_, None) => {

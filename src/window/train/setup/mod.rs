@@ -10,5 +10,5 @@ mod search;
 
 pub use data::{DownloadState, DownloadView, Samples};
 pub use form::{Form, ValidationError};
-pub use network::{Block, blocks};
+pub use network::{Blocks, in_words, layer_description, layer_details, layer_name, size};
 pub use search::{Search, SearchAction, SearchKind, SearchState};

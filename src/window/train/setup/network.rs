@@ -1,126 +1,226 @@
-//! The network of the next run as a row of blocks, and what the run will do, in words.
+//! The network of the next run as blocks that can be moved, added and removed, and what the run will
+//! do, in words.
 
 use crate::data::validation_size;
-use crate::nn::{Layer, layers};
-use crate::run_config::{Activation, Initialization, Network, RunConfig};
-use crate::text::format::{count, grouped, plain_percent};
-use crate::window::App;
+use crate::nn::{BlockCost, block_costs};
+use crate::run_config::{
+    HiddenLayer, HiddenLayers, Initialization, LayerOutput, ModelKind, Network, RunConfig, Setting,
+};
+use crate::text::format::{count, grouped, joined, plain};
+use crate::window::{App, Ctx, MyDigitsView, Train};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// What it is, such as "Convolution".
-    pub name: &'static str,
-    /// Its size and what follows it: "24 kernels, 5 × 5", "2 × 2 max pooling".
-    pub details: Vec<String>,
-    pub parameters: u64,
-    /// How many of them follow each other.
-    pub repeats: u32,
+/// The hidden layers of the next run as they are being put together.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    pub layers: Vec<HiddenLayer>,
+    /// What they give, up to the first that does not fit.
+    pub outputs: Vec<LayerOutput>,
+    /// The one that does not fit, and why.
+    pub misfit: Option<(usize, String)>,
+    /// What each costs, and last the layer that gives the logits; empty while one does not fit.
+    pub costs: Vec<BlockCost>,
+    pub classes: usize,
 }
 
-/// The blocks of a network, from the image to a probability for each class.
-pub fn blocks(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    for layer in layers(network, activation, classes) {
-        let trainable = layer.parameters().into_iter();
-        let trainable = trainable.filter(|spec| spec.role.is_trainable());
-        let sizes = trainable.map(|spec| spec.shape.iter().product::<usize>());
-        let parameters = sizes.sum::<usize>() as u64;
-        let (name, details) = described(&layer);
-        match (name, blocks.last_mut()) {
-            (None, Some(last)) => {
-                last.details.extend(details);
-                last.parameters += parameters;
-            }
-            (None, None) => {}
-            // Parameters of equal blocks may differ where sizes change.
-            (Some(name), Some(last)) if last.name == name && last.details == details => {
-                last.repeats += 1;
-                last.parameters += parameters;
-            }
-            (Some(name), _) => blocks.push(Block {
-                name,
-                details,
-                parameters,
-                repeats: 1,
-            }),
+impl Blocks {
+    /// All costs together.
+    pub fn total(&self) -> BlockCost {
+        let sum = |of: fn(&BlockCost) -> u64| self.costs.iter().map(of).sum();
+        BlockCost {
+            parameters: sum(|cost| cost.parameters),
+            multiply_adds: sum(|cost| cost.multiply_adds),
         }
     }
-    blocks
+
+    /// Why this layer cannot be added behind the one with this index, if it cannot.
+    pub fn why_not_add(&self, layer: HiddenLayer, behind: Option<usize>) -> Option<String> {
+        let at = behind.map_or(0, |index| index + 1).min(self.layers.len());
+        let mut layers = self.layers[..at].to_vec();
+        layers.push(layer);
+        // What is wrong with what comes before or after is said there.
+        let misfit = HiddenLayers::outputs(&layers).1?;
+        (misfit.index == Some(at) && !is_open_end(&layers)).then_some(misfit.reason)
+    }
 }
 
-/// What a layer is, if it is not a part of the block before, and its details.
-fn described(layer: &Layer) -> (Option<&'static str>, Vec<String>) {
-    let mut details = Vec::new();
-    let mut detail = |text: &str| details.push(text.to_owned());
-    let (name, activation) = match layer {
-        Layer::Conv {
-            outputs,
+/// True if there is nothing wrong but that tokens are not pooled yet.
+fn is_open_end(layers: &[HiddenLayer]) -> bool {
+    let pooled = [layers, &[HiddenLayer::GlobalAveragePooling]].concat();
+    HiddenLayers::new(&pooled).is_ok()
+}
+
+/// What a layer is called.
+pub const fn layer_name(layer: HiddenLayer) -> &'static str {
+    match layer {
+        HiddenLayer::Convolution { .. } => "Convolution",
+        HiddenLayer::MaxPooling => "Max pooling",
+        HiddenLayer::BatchNorm => "Batch normalization",
+        HiddenLayer::Residual { .. } => "Residual block",
+        HiddenLayer::Transformer { .. } => "Transformer block",
+        HiddenLayer::GlobalAveragePooling => "Global average pooling",
+        HiddenLayer::LayerNorm => "Layer normalization",
+        HiddenLayer::Dropout { .. } => "Dropout",
+        HiddenLayer::Dense { .. } => "Dense layer",
+    }
+}
+
+/// What a layer does, for somebody who has not met it.
+pub const fn layer_description(layer: HiddenLayer) -> &'static str {
+    match layer {
+        HiddenLayer::Convolution { .. } => {
+            "Moves small filters over the image. Each learns one pattern, such as an edge, and its map shows where that is."
+        }
+        HiddenLayer::MaxPooling => {
+            "Keeps the largest of every 2 × 2 values: half the height and width, and small shifts matter less."
+        }
+        HiddenLayer::BatchNorm => {
+            "Brings each map of the convolution to mean 0 and variance 1 over the batch, then scales it. Deep networks learn faster with it."
+        }
+        HiddenLayer::Residual { .. } => {
+            "Two normalized 3 × 3 convolutions whose result is added to their input, so that very deep networks can still learn (He et al. 2016)."
+        }
+        HiddenLayer::Transformer { .. } => {
+            "Lets every place of the image look at all others (self-attention), then passes each through two dense layers (Dosovitskiy et al. 2021)."
+        }
+        HiddenLayer::GlobalAveragePooling => {
+            "The mean of each map over all places: what is in the image, no matter where."
+        }
+        HiddenLayer::LayerNorm => {
+            "Brings the features of each token or image to mean 0 and variance 1, then scales them."
+        }
+        HiddenLayer::Dropout { .. } => {
+            "Sets a random share of the values to zero while training, so that the network does not rely on single ones."
+        }
+        HiddenLayer::Dense { .. } => {
+            "Connects each neuron with every value before it. Here patterns become evidence for a digit."
+        }
+    }
+}
+
+/// The settings of a layer, a line each.
+pub fn layer_details(layer: HiddenLayer) -> Vec<String> {
+    let linear = |has_activation: bool| (!has_activation).then(|| "no activation".to_owned());
+    match layer {
+        HiddenLayer::Convolution {
+            filters,
             kernel,
-            pool,
-            activation,
-            ..
+            stride,
+            padding,
+            has_activation,
         } => {
-            detail(&format!("{outputs} filters, {0} × {0}", kernel.size));
-            if *pool {
-                detail("2 × 2 max pooling");
-            }
-            (Some("Convolution"), *activation)
+            let mut details = vec![format!(
+                "{}, {kernel} × {kernel}",
+                count(filters.into(), "filter")
+            )];
+            details.extend((padding > 0).then(|| format!("padding {padding}")));
+            details.extend((stride > 1).then(|| format!("stride {stride}")));
+            details.extend(linear(has_activation));
+            details
         }
-        Layer::Residual {
-            body, activation, ..
+        HiddenLayer::MaxPooling => vec!["2 × 2".to_owned()],
+        HiddenLayer::Residual { filters, stride } => {
+            let mut details = vec![count(filters.into(), "filter")];
+            details.extend((stride > 1).then(|| format!("stride {stride}")));
+            details
+        }
+        HiddenLayer::Transformer { heads } => vec![count(heads.into(), "head")],
+        HiddenLayer::Dropout { percent } => vec![format!("{percent}% of the values")],
+        HiddenLayer::Dense {
+            neurons,
+            has_activation,
         } => {
-            let attends = |layer: &Layer| matches!(layer, Layer::Attention { .. });
-            let channels = body.iter().find_map(|layer| match layer {
-                Layer::Conv { outputs, .. } => Some(*outputs),
-                _ => None,
-            });
-            match channels {
-                Some(channels) if !body.iter().any(attends) => {
-                    detail(&format!("{channels} filters"));
-                    (Some("Residual block"), *activation)
-                }
-                _ => {
-                    detail("residual");
-                    let name = if body.iter().any(attends) {
-                        "Self-attention"
-                    } else {
-                        "Feed-forward"
-                    };
-                    (Some(name), None)
-                }
-            }
+            let mut details = vec![count(neurons.into(), "neuron")];
+            details.extend(linear(has_activation));
+            details
         }
-        Layer::Linear {
-            inputs,
+        HiddenLayer::BatchNorm | HiddenLayer::GlobalAveragePooling | HiddenLayer::LayerNorm => {
+            Vec::new()
+        }
+    }
+}
+
+/// The size of what a layer gives: "26 × 26 × 32".
+pub fn size(output: LayerOutput) -> String {
+    match output {
+        LayerOutput::Image { side, channels } => format!("{side} × {side} × {channels}"),
+        LayerOutput::Tokens { tokens, features } => format!("{tokens} tokens × {features}"),
+        LayerOutput::Features(features) => count(features.into(), "value"),
+    }
+}
+
+/// A large number in words: "1.2 million".
+pub fn in_words(number: u64) -> String {
+    let of = |unit: f64| plain((number as f64 / unit * 10.0).round() / 10.0);
+    match number {
+        0..100_000 => grouped(number),
+        100_000..1_000_000_000 => format!("{} million", of(1e6)),
+        _ => format!("{} billion", of(1e9)),
+    }
+}
+
+impl Train {
+    /// The hidden layers of the next run, also while they do not fit together.
+    fn hidden_layers(&self, ctx: &Ctx) -> Vec<HiddenLayer> {
+        let config = &ctx.config;
+        let text = (config.model == ModelKind::Cnn).then(|| self.text(ctx, Setting::Layers));
+        let text = text.filter(|text| !text.trim().is_empty());
+        text.and_then(|text| HiddenLayer::list(&text).ok())
+            .unwrap_or_else(|| config.network().hidden_layers().as_slice().to_vec())
+    }
+
+    pub fn blocks(&self, ctx: &Ctx) -> Blocks {
+        let layers = self.hidden_layers(ctx);
+        let classes = self.data_classes(ctx).len();
+        let (outputs, misfit) = HiddenLayers::outputs(&layers);
+        let costs = match HiddenLayers::new(&layers) {
+            Ok(fitting) => {
+                let own = Network::from(ModelKind::Cnn);
+                block_costs(own.with_layers(Some(fitting)), classes)
+            }
+            Err(_) => Vec::new(),
+        };
+        Blocks {
+            layers,
             outputs,
-            activation,
-            ..
-        } => {
-            let [inputs, outputs] = [inputs, outputs].map(|&size| grouped(size as u64));
-            detail(&format!("{inputs} to {outputs} features"));
-            (Some("Dense"), *activation)
+            misfit: misfit.map(|misfit| (misfit.index.unwrap_or_default(), misfit.reason)),
+            costs,
+            classes,
         }
-        Layer::BatchNorm { activation, .. } => {
-            detail("batch norm");
-            (None, *activation)
+    }
+
+    /// Gives the next run these hidden layers, whether or not they fit together.
+    pub fn edit_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, layers: &[HiddenLayer]) {
+        let layers = if layers.is_empty() {
+            "none".to_owned()
+        } else {
+            joined(layers, "-")
+        };
+        let text = self.form.typed(Setting::Layers);
+        self.former_layers.push((ctx.config.network(), text));
+        if ctx.config.model != ModelKind::Cnn {
+            let own = RunConfig {
+                layers: Some(ctx.config.network().hidden_layers()),
+                model: ModelKind::Cnn,
+                widths: None,
+                ..ctx.config.clone()
+            };
+            self.configure(ctx, mine, own);
         }
-        Layer::Activation(activation) => (None, Some(*activation)),
-        Layer::GlobalAveragePool => {
-            detail("global average pooling");
-            (None, None)
+        self.type_text(ctx, mine, Setting::Layers, layers);
+    }
+
+    pub fn can_undo_layers(&self) -> bool {
+        !self.former_layers.is_empty()
+    }
+
+    pub fn undo_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView) {
+        if let Some((network, text)) = self.former_layers.pop() {
+            let mut config = ctx.config.clone();
+            config.set_network(network);
+            self.configure(ctx, mine, config);
+            self.form.set_typed(Setting::Layers, text);
         }
-        Layer::Dropout(share) => {
-            detail(&format!("dropout {}", plain_percent(f64::from(*share))));
-            (None, None)
-        }
-        Layer::Tokens
-        | Layer::Positions { .. }
-        | Layer::LayerNorm { .. }
-        | Layer::Attention { .. }
-        | Layer::Flatten => (None, None),
-    };
-    details.extend(activation.map(|activation| activation.label().to_owned()));
-    (name, details)
+    }
 }
 
 /// The phase before the first step, if there is one.
@@ -169,9 +269,12 @@ impl App {
             let size = grouped(u64::from(config.batch_size));
             lines.push(format!("{epochs}, {size} images a step."));
         }
-        lines.push(match self.expected_time(config) {
-            Some(time) => format!("About {time} on this machine."),
-            None => {
+        lines.push(match (self.expected_time(config), self.rough_time(config)) {
+            (Some(time), _) => format!("About {time} on this machine."),
+            (None, Some(time)) => {
+                format!("Roughly {time} on this machine, judged by the number of its operations.")
+            }
+            (None, None) => {
                 "No time estimate yet: run the benchmark, or train once with the same network, batch size and augmentation."
                     .to_owned()
             }

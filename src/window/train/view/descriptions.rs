@@ -50,7 +50,7 @@ pub const fn model(model: ModelKind) -> &'static str {
             "Two convolutions (32 and 64 filters, 5 × 5), a dense layer of 1024 neurons and dropout. Accurate but slow."
         }
         ModelKind::Cnn => {
-            "A convolutional network with layers of your choice. At first it has those of Keras' MNIST example."
+            "A network with layers of your choice. At first it is the CNN of Keras' MNIST example."
         }
         ModelKind::Speedrun => {
             "Two small convolutions and a dense layer of 256 neurons, designed to reach 99% in one epoch."
@@ -85,7 +85,7 @@ pub fn setting(setting: Setting, config: &RunConfig) -> String {
     let value = match setting {
         Setting::Network => return model(config.model).to_owned(),
         Setting::Widths => return widths(config.model).to_owned(),
-        Setting::Layers => return CNN_LAYERS.to_owned(),
+        Setting::Layers => return LAYERS.to_owned(),
         Setting::Augmentation => augmentation(config.augmentation),
         Setting::Initialization => initialization(config.initialization),
         Setting::Optimizer => optimizer(config.optimizer),
@@ -102,8 +102,9 @@ pub fn setting(setting: Setting, config: &RunConfig) -> String {
     parts.join(" ").trim_end().to_owned()
 }
 
-/// How the layers of a CNN are written.
-const CNN_LAYERS: &str = "32C3: a convolution of 32 filters, 3 × 3 (32C3P1: with a padding of 1). MP2: 2 × 2 max pooling. 128: a dense layer of 128 neurons. \
+/// How hidden layers are written.
+const LAYERS: &str = "32C3: a convolution of 32 filters, 3 × 3 (P1: a padding of 1, S2: a stride of 2, L: no activation). MP2: 2 × 2 max pooling. BN: batch normalization. \
+     128: a dense layer of 128 neurons. 64R: a residual block. T4: a transformer block with 4 heads. GAP: global average pooling. LN: layer normalization. D0.5: dropout. \
      Leave empty for the usual ones.";
 
 /// What the widths of its layers are.

@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Button, Id, Label, Layout, Response, TextEdit, Ui, Vec2, vec2};
 
 use super::descriptions;
-use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
+use crate::run_config::{DeviceChoice, HiddenLayers, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
 use crate::window::{
     Action, App, MachineAction, Pushes as _, SearchAction, SearchKind, TrainAction, device_name,
@@ -239,8 +239,8 @@ fn number(
     })
 }
 
-/// A field for the hidden layers of a CNN, below its label: it is as wide as the panel, since there
-/// may be a dozen.
+/// A field for the hidden layers, below its label: it is as wide as the panel, since there may be
+/// two dozen.
 fn layers(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> Response {
     ui.vertical(|ui| {
         let label = ui.label(Setting::Layers.row().label).id;
@@ -262,10 +262,10 @@ fn text_field(
             let usual = app.ctx.config.model.widths().iter();
             usual.map(ToString::to_string).collect::<Vec<_>>().join("-")
         }
-        Setting::Layers => CnnLayers::DEFAULT.to_string(),
+        Setting::Layers => HiddenLayers::DEFAULT.to_string(),
         _ => setting.row().placeholder.to_owned(),
     };
-    let limit = if setting == Setting::Layers { 128 } else { 48 };
+    let limit = if setting == Setting::Layers { 256 } else { 48 };
     let mut text = app.train.text(&app.ctx, setting);
     let field = TextEdit::singleline(&mut text).hint_text(placeholder);
     let response = ui.add_sized(size, field.char_limit(limit));

@@ -1,6 +1,7 @@
 //! The run panel: the settings of the next run, and starting, pausing and stopping it. Typed text
 //! is held by [`App`].
 
+mod blocks;
 mod comparisons;
 pub mod controls;
 pub mod data;

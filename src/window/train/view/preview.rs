@@ -1,28 +1,23 @@
 //! What the next run is about: samples of its data, its network, and what it will do.
 
 use eframe::egui::emath::GuiRounding as _;
-use eframe::egui::{
-    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, Ui,
-    UiBuilder, vec2,
-};
+use eframe::egui::{self, Label, Rect, Role, ScrollArea, Sense, Ui, UiBuilder, vec2};
 
+use super::blocks::{self, BlocksView};
 use crate::data::{Issue, Part};
 use crate::run_config::DataSpec;
-use crate::text::format::grouped;
 use crate::window::style::image_sheet::{ImageSheet, framed};
-use crate::window::{App, Block, Samples, blocks, style};
+use crate::window::{Action, App, Samples, style};
 
 const COLUMNS: usize = 10;
 /// The side of an image with an issue, in points.
 const EXAMPLE: f32 = 36.0;
-/// The width of a card of the network and of the arrow between two, in points.
-const CARD: f32 = 138.0;
-const ARROW: f32 = 22.0;
 
-/// View state: the samples in a texture.
+/// View state: the samples in a texture, and what is being changed of the network.
 #[derive(Debug, Default)]
 pub struct Preview {
     samples: Option<Sheets>,
+    blocks: BlocksView,
 }
 
 /// The images that are shown of a data set.
@@ -50,7 +45,7 @@ impl Sheets {
     }
 }
 
-pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
+pub fn show(ui: &mut Ui, app: &App, view: &mut Preview, actions: &mut Vec<Action>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.heading("Your next run");
         let advice = if app.ctx.is_training() {
@@ -65,14 +60,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         data(ui, app, view);
         ui.add_space(style::GAP);
         style::section(ui, "Network");
-        network(
-            ui,
-            &blocks(
-                app.ctx.config.network(),
-                app.ctx.config.activation,
-                app.train.data_classes(&app.ctx).len(),
-            ),
-        );
+        blocks::show(ui, app, &mut view.blocks, actions);
         ui.add_space(style::GAP);
         style::section(ui, "The run");
         for line in app.run_outline() {
@@ -148,54 +136,4 @@ fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
             response.on_hover_text(text);
         }
     });
-}
-
-/// The layers one after the other, each a card.
-fn network(ui: &mut Ui, blocks: &[Block]) {
-    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW)).floor();
-    let columns = columns.max(1.0) as usize;
-    let details = blocks.iter().map(|block| block.details.len());
-    let details = details.max().unwrap_or_default();
-    for (row, cards) in blocks.chunks(columns).enumerate() {
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = 0.0;
-            for (column, block) in cards.iter().enumerate() {
-                let response = card(ui, block, details);
-                if row * columns + column + 1 < blocks.len() {
-                    let size = vec2(ARROW, response.rect.height());
-                    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-                    let (from, along) = (vec2(4.0, 0.0), vec2(ARROW - 8.0, 0.0));
-                    let stroke = Stroke::new(1.5, style::palette(ui).faded);
-                    ui.painter().arrow(rect.left_center() + from, along, stroke);
-                }
-            }
-        });
-    }
-    let parameters = grouped(blocks.iter().map(|block| block.parameters).sum());
-    ui.label(style::hint(format!("{parameters} parameters in all.")));
-}
-
-/// A card with room for this many lines of details.
-fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
-    const MARGIN: f32 = 9.0;
-    let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
-    let body = ui.text_style_height(&egui::TextStyle::Body);
-    let height = 2.0 * MARGIN + body + (details + 1) as f32 * small;
-    let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), Sense::hover());
-    let palette = style::palette(ui);
-    style::paper(ui.painter(), rect, style::RADIUS_SMALL, palette);
-    let place = UiBuilder::new().max_rect(rect.shrink(MARGIN));
-    let mut inside = ui.new_child(place.layout(Layout::top_down(Align::Min)));
-    inside.spacing_mut().item_spacing.y = 2.0;
-    let name = match block.repeats {
-        1 => block.name.to_owned(),
-        many => format!("{many} × {}", block.name),
-    };
-    style::strong_line(&mut inside, name);
-    for detail in &block.details {
-        inside.add(Label::new(RichText::new(detail).small()).truncate());
-    }
-    let parameters = grouped(block.parameters);
-    inside.label(style::hint(format!("{parameters} parameters")));
-    response
 }

@@ -1,0 +1,490 @@
+//! The hidden layers of a network as a person chooses them, written in one line.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::network::MAX_WIDTH;
+use crate::text::format::joined;
+
+/// The most hidden layers, pooling and normalization included.
+pub const MAX_HIDDEN_LAYERS: usize = 24;
+/// The largest kernel, in pixels along a side.
+pub const MAX_KERNEL: u8 = 11;
+pub const MAX_STRIDE: u8 = 4;
+/// The most pixels along a side of an image whose pixels become the tokens of a transformer block:
+/// attention takes memory by the square of their number.
+const MAX_TOKEN_SIDE: usize = 16;
+/// What dropout sets to zero, in percent.
+const DROPOUT_PERCENT: std::ops::RangeInclusive<u8> = 1..=95;
+/// How no hidden layers at all are written.
+const NONE: &str = "none";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HiddenLayer {
+    /// A convolution, and an activation after it, its pooling and its normalization. Written
+    /// `32C3`; `32C3P1S2L` with a padding of 1, a stride of 2 and without an activation.
+    Convolution {
+        /// Channels that come out.
+        filters: u16,
+        /// Pixels along a side of the kernel.
+        kernel: u8,
+        /// Pixels from one position of the kernel to the next.
+        stride: u8,
+        /// Zero pixels added at each edge.
+        padding: u8,
+        has_activation: bool,
+    },
+    /// 2x2 max pooling with stride 2, of a convolution. Written `MP2`.
+    MaxPooling,
+    /// Batch normalization of a convolution (Ioffe & Szegedy 2015), which then has no bias. Written
+    /// `BN`.
+    BatchNorm,
+    /// Two convolutions of 3x3 with batch normalization and a shortcut round them (He et al. 2016).
+    /// Written `32R`; `32RS2` with a stride of 2.
+    Residual { filters: u16, stride: u8 },
+    /// Self-attention and two dense layers, each after layer normalization and with a shortcut
+    /// round it (Dosovitskiy et al. 2021). The first makes each pixel of the image a token. Written
+    /// `T4` with 4 heads.
+    Transformer { heads: u8 },
+    /// The mean of each channel over all pixels or tokens. Written `GAP`.
+    GlobalAveragePooling,
+    /// Layer normalization (Ba et al. 2016). Written `LN`.
+    LayerNorm,
+    /// Sets this share of its input to zero while training (Srivastava et al. 2014). Written
+    /// `D0.5`.
+    Dropout { percent: u8 },
+    /// A dense (fully connected) layer, and an activation. Written `128`; `128L` without one.
+    Dense { neurons: u16, has_activation: bool },
+}
+
+/// What a layer gives for an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerOutput {
+    /// `channels` values for each of `side` times `side` pixels.
+    Image {
+        side: usize,
+        channels: u16,
+    },
+    /// `features` values for each token.
+    Tokens {
+        tokens: usize,
+        features: u16,
+    },
+    Features(u16),
+}
+
+impl LayerOutput {
+    /// The image that goes into the first layer.
+    pub const INPUT: Self = Self::Image {
+        side: 28,
+        channels: 1,
+    };
+}
+
+/// The hidden layers of a network in their order. Written as in papers (Cireşan et al. 2011):
+/// `32C3-MP2-64C3-MP2-128`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct HiddenLayers {
+    layers: [HiddenLayer; MAX_HIDDEN_LAYERS],
+    count: u8,
+}
+
+/// Why these are not hidden layers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not a list of hidden layers: {reason}")]
+pub struct ParseLayersError {
+    pub given: String,
+    /// The problem, as the end of a sentence.
+    pub reason: String,
+    /// The layer that does not fit, if it is due to one.
+    pub index: Option<usize>,
+}
+
+impl HiddenLayer {
+    /// Layers in their order, whether or not they fit together. Hyphens, commas and spaces separate
+    /// them.
+    pub fn list(text: &str) -> Result<Vec<Self>, ParseLayersError> {
+        let parts = text.split(['-', ',', ' ']).filter(|part| !part.is_empty());
+        let parts = parts.filter(|part| !part.eq_ignore_ascii_case(NONE));
+        let layer = |(index, part): (usize, &str)| {
+            part.parse().map_err(|()| ParseLayersError {
+                given: text.to_owned(),
+                reason: format!(
+                    "{part} is not a layer: write 32C3 for a convolution of 32 filters of 3x3, MP2 for 2x2 max pooling, 128 for a dense layer"
+                ),
+                index: Some(index),
+            })
+        };
+        parts.enumerate().map(layer).collect()
+    }
+
+    /// What it gives for this input, behind the layer `before`. The error says why it does not fit.
+    fn output(self, input: LayerOutput, before: Option<Self>) -> Result<LayerOutput, String> {
+        self.check_numbers()?;
+        let too_small = || format!("the image is too small for {self} by then");
+        let output = match (self, input) {
+            (
+                Self::Convolution {
+                    filters,
+                    kernel,
+                    stride,
+                    padding,
+                    ..
+                },
+                LayerOutput::Image { side, .. },
+            ) => {
+                let padded = side + 2 * usize::from(padding);
+                let free = padded.checked_sub(kernel.into()).ok_or_else(too_small)?;
+                LayerOutput::Image {
+                    side: free / usize::from(stride) + 1,
+                    channels: filters,
+                }
+            }
+            (Self::MaxPooling, LayerOutput::Image { side, channels }) => {
+                if !matches!(before, Some(Self::Convolution { stride: 1, .. })) {
+                    return Err("MP2 must follow a convolution with a stride of 1".to_owned());
+                }
+                if side < 2 {
+                    return Err(too_small());
+                }
+                LayerOutput::Image {
+                    side: side / 2,
+                    channels,
+                }
+            }
+            (Self::BatchNorm, image @ LayerOutput::Image { .. })
+                if matches!(before, Some(Self::Convolution { .. } | Self::MaxPooling)) =>
+            {
+                image
+            }
+            (Self::BatchNorm, _) => {
+                return Err("BN must follow a convolution or its MP2".to_owned());
+            }
+            (Self::Residual { filters, stride }, LayerOutput::Image { side, .. }) => {
+                LayerOutput::Image {
+                    side: (side - 1) / usize::from(stride) + 1,
+                    channels: filters,
+                }
+            }
+            (Self::Convolution { .. } | Self::MaxPooling | Self::Residual { .. }, _) => {
+                return Err(format!(
+                    "{self} must come before transformer blocks, GAP and dense layers"
+                ));
+            }
+            (Self::Transformer { .. }, LayerOutput::Image { side, .. })
+                if side > MAX_TOKEN_SIDE =>
+            {
+                return Err(format!(
+                    "{self} takes an image of at most {MAX_TOKEN_SIDE}x{MAX_TOKEN_SIDE} pixels, which become its tokens, not {side}x{side}"
+                ));
+            }
+            (
+                Self::Transformer { heads },
+                LayerOutput::Image {
+                    channels: features, ..
+                }
+                | LayerOutput::Tokens { features, .. },
+            ) => {
+                if !features.is_multiple_of(u16::from(heads)) {
+                    return Err(format!(
+                        "{features} channels cannot be split among the {heads} heads of {self}"
+                    ));
+                }
+                let tokens = match input {
+                    LayerOutput::Image { side, .. } => side * side,
+                    LayerOutput::Tokens { tokens, .. } => tokens,
+                    LayerOutput::Features(_) => 1,
+                };
+                LayerOutput::Tokens { tokens, features }
+            }
+            (Self::Transformer { .. }, LayerOutput::Features(_)) => {
+                return Err(format!("{self} must come before GAP and dense layers"));
+            }
+            (Self::GlobalAveragePooling, LayerOutput::Features(_)) => {
+                return Err("GAP must come before dense layers".to_owned());
+            }
+            (Self::LayerNorm, LayerOutput::Image { .. }) => {
+                return Err("LN must follow a transformer block, GAP or a dense layer".to_owned());
+            }
+            (Self::Dense { .. }, LayerOutput::Tokens { .. }) => {
+                return Err(format!(
+                    "GAP must come between a transformer block and {self}"
+                ));
+            }
+            (Self::LayerNorm | Self::Dropout { .. }, input) => input,
+            (Self::Dense { neurons, .. }, _) => LayerOutput::Features(neurons),
+            (
+                Self::GlobalAveragePooling,
+                LayerOutput::Image { channels, .. }
+                | LayerOutput::Tokens {
+                    features: channels, ..
+                },
+            ) => LayerOutput::Features(channels),
+        };
+        Ok(output)
+    }
+
+    fn check_numbers(self) -> Result<(), String> {
+        let width = match self {
+            Self::Convolution { filters, .. } | Self::Residual { filters, .. } => filters,
+            Self::Dense { neurons, .. } => neurons,
+            _ => 1,
+        };
+        if !(1..=MAX_WIDTH).contains(&width) {
+            return Err(format!(
+                "a layer has from 1 to {MAX_WIDTH} filters or neurons, not {width}"
+            ));
+        }
+        match self {
+            Self::Convolution {
+                kernel, padding, ..
+            } if !(1..=MAX_KERNEL).contains(&kernel) || padding >= kernel => Err(format!(
+                "{self} needs a kernel of 1 to {MAX_KERNEL} pixels and less padding than that"
+            )),
+            Self::Convolution { stride, .. } | Self::Residual { stride, .. }
+                if !(1..=MAX_STRIDE).contains(&stride) =>
+            {
+                Err(format!("{self} needs a stride of 1 to {MAX_STRIDE}"))
+            }
+            Self::Transformer { heads: 0 } => Err(format!("{self} needs at least one head")),
+            Self::Dropout { percent } if !DROPOUT_PERCENT.contains(&percent) => {
+                Err(format!("{self} needs a share from 0.01 to 0.95"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl HiddenLayers {
+    /// The layers of Keras' MNIST example.
+    pub const DEFAULT: Self = {
+        let mut layers = [HiddenLayer::MaxPooling; MAX_HIDDEN_LAYERS];
+        layers[0] = Self::default_convolution(32);
+        layers[2] = Self::default_convolution(64);
+        Self { layers, count: 4 }
+    };
+
+    const fn default_convolution(filters: u16) -> HiddenLayer {
+        HiddenLayer::Convolution {
+            filters,
+            kernel: 3,
+            stride: 1,
+            padding: 0,
+            has_activation: true,
+        }
+    }
+
+    /// These layers. The error says why an image cannot go through them.
+    pub fn new(layers: &[HiddenLayer]) -> Result<Self, ParseLayersError> {
+        if let (_, Some(misfit)) = Self::outputs(layers) {
+            return Err(misfit);
+        }
+        let mut array = [HiddenLayer::MaxPooling; MAX_HIDDEN_LAYERS];
+        for (place, layer) in array.iter_mut().zip(layers) {
+            *place = *layer;
+        }
+        Ok(Self {
+            layers: array,
+            count: layers.len() as u8,
+        })
+    }
+
+    /// What each of these layers gives, up to the first that does not fit, and why that one does
+    /// not.
+    pub fn outputs(layers: &[HiddenLayer]) -> (Vec<LayerOutput>, Option<ParseLayersError>) {
+        let mut outputs = Vec::new();
+        let (mut output, mut before) = (LayerOutput::INPUT, None);
+        let fail = |index: usize, reason: String| {
+            Some(ParseLayersError {
+                given: joined(layers, "-"),
+                reason,
+                index: Some(index),
+            })
+        };
+        for (index, &layer) in layers.iter().enumerate() {
+            if index == MAX_HIDDEN_LAYERS {
+                let reason = format!("there are more than {MAX_HIDDEN_LAYERS} layers");
+                return (outputs, fail(index, reason));
+            }
+            output = match layer.output(output, before) {
+                Ok(output) => output,
+                Err(reason) => return (outputs, fail(index, reason)),
+            };
+            outputs.push(output);
+            before = Some(layer);
+        }
+        if let (LayerOutput::Tokens { .. }, Some(last)) = (output, layers.len().checked_sub(1)) {
+            let reason = "GAP must follow the last transformer block".to_owned();
+            return (outputs, fail(last, reason));
+        }
+        (outputs, None)
+    }
+
+    pub fn has_transformer(&self) -> bool {
+        let is_one = |layer: &HiddenLayer| matches!(layer, HiddenLayer::Transformer { .. });
+        self.as_slice().iter().any(is_one)
+    }
+
+    /// What kind of network it is, for people.
+    pub fn kind_label(&self) -> &'static str {
+        let has = |is: fn(&HiddenLayer) -> bool| self.as_slice().iter().any(is);
+        if self.has_transformer() {
+            "Transformer"
+        } else if has(|layer| matches!(layer, HiddenLayer::Residual { .. })) {
+            "ResNet"
+        } else if has(|layer| matches!(layer, HiddenLayer::Convolution { .. })) {
+            "CNN"
+        } else if self.count > 0 {
+            "MLP"
+        } else {
+            "Linear"
+        }
+    }
+
+    /// They, in their order.
+    pub fn as_slice(&self) -> &[HiddenLayer] {
+        &self.layers[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Display for HiddenLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let linear = |has_activation: bool| if has_activation { "" } else { "L" };
+        match *self {
+            Self::Convolution {
+                filters,
+                kernel,
+                stride,
+                padding,
+                has_activation,
+            } => {
+                write!(f, "{filters}C{kernel}")?;
+                if padding != 0 {
+                    write!(f, "P{padding}")?;
+                }
+                if stride != 1 {
+                    write!(f, "S{stride}")?;
+                }
+                f.write_str(linear(has_activation))
+            }
+            Self::MaxPooling => f.write_str("MP2"),
+            Self::BatchNorm => f.write_str("BN"),
+            Self::Residual { filters, stride: 1 } => write!(f, "{filters}R"),
+            Self::Residual { filters, stride } => write!(f, "{filters}RS{stride}"),
+            Self::Transformer { heads } => write!(f, "T{heads}"),
+            Self::GlobalAveragePooling => f.write_str("GAP"),
+            Self::LayerNorm => f.write_str("LN"),
+            Self::Dropout { percent } => write!(f, "D{}", f64::from(percent) / 100.0),
+            Self::Dense {
+                neurons,
+                has_activation,
+            } => write!(f, "{neurons}{}", linear(has_activation)),
+        }
+    }
+}
+
+impl FromStr for HiddenLayer {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let text = text.to_ascii_uppercase();
+        match &*text {
+            "MP2" => return Ok(Self::MaxPooling),
+            "BN" => return Ok(Self::BatchNorm),
+            "GAP" => return Ok(Self::GlobalAveragePooling),
+            "LN" => return Ok(Self::LayerNorm),
+            _ => {}
+        }
+        if let Some(heads) = text.strip_prefix('T') {
+            let heads = heads.parse().map_err(drop)?;
+            return Ok(Self::Transformer { heads });
+        }
+        if let Some(share) = text.strip_prefix('D') {
+            let share: f64 = share.parse().map_err(drop)?;
+            if !(0.0..=1.0).contains(&share) {
+                return Err(());
+            }
+            let percent = (100.0 * share).round() as u8;
+            return Ok(Self::Dropout { percent });
+        }
+        let end = text.find(|character: char| !character.is_ascii_digit());
+        let (width, options) = text.split_at(end.unwrap_or(text.len()));
+        let width = width.parse().map_err(drop)?;
+        let (options, has_activation) = options
+            .strip_suffix('L')
+            .map_or((options, true), |options| (options, false));
+        if options.is_empty() {
+            return Ok(Self::Dense {
+                neurons: width,
+                has_activation,
+            });
+        }
+        let number = |text: &str| text.parse::<u8>().map_err(drop);
+        let (options, stride) = options.split_once('S').unwrap_or((options, "1"));
+        let stride = number(stride)?;
+        if options == "R" && has_activation {
+            return Ok(Self::Residual {
+                filters: width,
+                stride,
+            });
+        }
+        let window = options.strip_prefix('C').ok_or(())?;
+        let (kernel, padding) = window.split_once('P').unwrap_or((window, "0"));
+        Ok(Self::Convolution {
+            filters: width,
+            kernel: number(kernel)?,
+            stride,
+            padding: number(padding)?,
+            has_activation,
+        })
+    }
+}
+
+impl fmt::Debug for HiddenLayers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for HiddenLayers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.count == 0 {
+            return f.write_str(NONE);
+        }
+        f.write_str(&joined(self.as_slice(), "-"))
+    }
+}
+
+impl FromStr for HiddenLayers {
+    type Err = ParseLayersError;
+
+    fn from_str(text: &str) -> Result<Self, ParseLayersError> {
+        let layers = HiddenLayer::list(text)?;
+        if layers.is_empty() && !text.trim().eq_ignore_ascii_case(NONE) {
+            return Err(ParseLayersError {
+                given: text.to_owned(),
+                reason: format!("write {NONE} for a network without hidden layers"),
+                index: None,
+            });
+        }
+        Self::new(&layers)
+    }
+}
+
+impl TryFrom<String> for HiddenLayers {
+    type Error = ParseLayersError;
+
+    fn try_from(text: String) -> Result<Self, ParseLayersError> {
+        text.parse()
+    }
+}
+
+impl From<HiddenLayers> for String {
+    fn from(layers: HiddenLayers) -> Self {
+        layers.to_string()
+    }
+}

@@ -1,0 +1,443 @@
+//! The network of the next run as a chain of blocks: what each gives and costs, and how to change,
+//! move, add and remove it.
+
+use eframe::egui::{
+    self, Align, DragValue, Key, Label, Layout, Modifiers, Rect, Response, RichText, Role, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, vec2,
+};
+
+use super::fields::entry;
+use crate::nn::BlockCost;
+use crate::run_config::{
+    HiddenLayer, LayerOutput, MAX_HIDDEN_LAYERS, MAX_KERNEL, MAX_STRIDE, MAX_WIDTH, Setting,
+};
+use crate::text::format::{capitalized, grouped};
+use crate::window::style::icons::Icon;
+use crate::window::train::setup::{
+    Blocks, in_words, layer_description, layer_details, layer_name, size,
+};
+use crate::window::{Action, App, Pushes as _, TrainAction, style};
+
+/// The width of a card and of the arrow between two, in points.
+const CARD: f32 = 138.0;
+const ARROW: f32 = 22.0;
+const MARGIN: f32 = 9.0;
+/// The lines of a card below its name.
+const LINES: usize = 4;
+
+/// View state: the layer that is being changed.
+#[derive(Debug, Default)]
+pub struct BlocksView {
+    chosen: Option<usize>,
+}
+
+/// What is dragged: the layer with this index.
+#[derive(Clone, Copy)]
+struct Dragged(usize);
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut BlocksView, actions: &mut Vec<Action>) {
+    let blocks = app.train.blocks(&app.ctx);
+    view.chosen = view.chosen.filter(|&chosen| chosen < blocks.layers.len());
+    let mut layers = blocks.layers.clone();
+    style::weak(
+        ui,
+        "Select a layer to change it, or drag it to another place.",
+    );
+    chain(ui, &blocks, view, &mut layers);
+    ui.add_space(style::GAP / 2.0);
+    ui.horizontal_wrapped(|ui| {
+        add(ui, &blocks, view, &mut layers);
+        let why_not = (!app.train.can_undo_layers()).then_some("Nothing was changed yet");
+        let undo = style::labeled(Icon::Undo, "Undo");
+        style::ask(ui, undo, why_not, "Take back the last change of the layers")
+            .accessible_name("Undo the last change of the layers")
+            .pushes(actions, || TrainAction::UndoLayers);
+    });
+    if let Some(chosen) = view.chosen {
+        ui.add_space(style::GAP / 2.0);
+        style::full_card(ui, |ui| editor(ui, &blocks, chosen, view, &mut layers));
+    }
+    ui.add_space(style::GAP / 2.0);
+    totals(ui, app, &blocks);
+    if layers != blocks.layers {
+        actions.push(TrainAction::EditLayers(layers).into());
+    }
+}
+
+/// The image, the layers one after the other and what they are for, each on a card.
+fn chain(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<HiddenLayer>) {
+    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW)).floor();
+    let columns = columns.max(1.0) as usize;
+    let cards: Vec<usize> = (0..blocks.layers.len() + 2).collect();
+    for row in cards.chunks(columns) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for &index in row {
+                let response = match index.checked_sub(1) {
+                    None => input(ui),
+                    Some(index) if index == blocks.layers.len() => output(ui, blocks),
+                    Some(index) => layer(ui, blocks, index, view, layers),
+                };
+                if index + 1 < cards.len() {
+                    let size = vec2(ARROW, response.rect.height());
+                    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+                    let (from, along) = (vec2(4.0, 0.0), vec2(ARROW - 8.0, 0.0));
+                    let stroke = Stroke::new(1.5, style::palette(ui).faded);
+                    ui.painter().arrow(rect.left_center() + from, along, stroke);
+                }
+            }
+        });
+    }
+}
+
+fn input(ui: &mut Ui) -> Response {
+    let lines = [size(LayerOutput::INPUT)];
+    let (_, response) = card(ui, "Image", &lines, Sense::hover());
+    style::name(&response, Role::Label, "Image, 28 × 28");
+    response
+}
+
+fn output(ui: &mut Ui, blocks: &Blocks) -> Response {
+    let mut lines = vec![format!("{} classes", blocks.classes)];
+    lines.extend(blocks.costs.last().map(parameters));
+    let (_, response) = card(ui, "Verdict", &lines, Sense::hover());
+    let name = format!("Verdict: a dense layer, {}", lines.join(", "));
+    style::name(&response, Role::Label, &name);
+    response.on_hover_text("A dense layer with a neuron for each class, and softmax, which makes probabilities of what they give.")
+}
+
+fn layer(
+    ui: &mut Ui,
+    blocks: &Blocks,
+    index: usize,
+    view: &mut BlocksView,
+    layers: &mut Vec<HiddenLayer>,
+) -> Response {
+    let layer = blocks.layers[index];
+    let mut lines = layer_details(layer);
+    let misfit = blocks.misfit.as_ref().filter(|(at, _)| *at == index);
+    if misfit.is_some() {
+        lines.push("does not fit".to_owned());
+    } else {
+        let output = blocks.outputs.get(index);
+        lines.extend(output.map(|output| format!("→ {}", size(*output))));
+        let cost = blocks.costs.get(index).filter(|cost| cost.parameters > 0);
+        lines.extend(cost.map(parameters));
+    }
+    let (rect, response) = card(ui, layer_name(layer), &lines, Sense::click_and_drag());
+    let palette = style::palette(ui);
+    let outline = |color| {
+        let stroke = Stroke::new(2.0, color);
+        ui.painter()
+            .rect_stroke(rect, style::RADIUS_SMALL, stroke, StrokeKind::Inside);
+    };
+    if misfit.is_some() {
+        outline(palette.bad);
+        let corner = Rect::from_min_size(rect.right_top() + vec2(-22.0, 7.0), vec2(15.0, 15.0));
+        Icon::Problem.paint(ui.painter(), corner, palette.bad);
+    }
+    let is_target = response.dnd_hover_payload::<Dragged>().is_some();
+    if view.chosen == Some(index) || is_target {
+        outline(palette.accent);
+    }
+    response.dnd_set_drag_payload(Dragged(index));
+    if let Some(dragged) = response.dnd_release_payload::<Dragged>() {
+        move_to(view, layers, dragged.0, index);
+    }
+    let place = format!("Layer {} of {}", index + 1, blocks.layers.len());
+    let value = lines.join(", ");
+    style::describe(
+        &response,
+        Role::Button,
+        layer_name(layer),
+        &format!("{place}: {value}"),
+    );
+    if response.clicked() {
+        view.chosen = (view.chosen != Some(index)).then_some(index);
+    }
+    if response.has_focus() {
+        by_keys(ui, index, view, layers);
+    }
+    let about = misfit.map_or_else(
+        || layer_description(layer).to_owned(),
+        |(_, reason)| sentence(reason),
+    );
+    response.on_hover_text(about)
+}
+
+/// Ctrl with an arrow moves the focused layer, and with Delete removes it.
+fn by_keys(ui: &Ui, index: usize, view: &mut BlocksView, layers: &mut Vec<HiddenLayer>) {
+    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    if pressed(Modifiers::COMMAND, Key::Delete) {
+        remove(view, layers, index);
+    } else if pressed(Modifiers::COMMAND, Key::ArrowLeft) && index > 0 {
+        move_to(view, layers, index, index - 1);
+    } else if pressed(Modifiers::COMMAND, Key::ArrowRight) && index + 1 < layers.len() {
+        move_to(view, layers, index, index + 1);
+    }
+}
+
+fn move_to(view: &mut BlocksView, layers: &mut Vec<HiddenLayer>, from: usize, to: usize) {
+    if from < layers.len() && to < layers.len() {
+        let moved = layers.remove(from);
+        layers.insert(to, moved);
+        view.chosen = Some(to);
+    }
+}
+
+fn remove(view: &mut BlocksView, layers: &mut Vec<HiddenLayer>, index: usize) {
+    layers.remove(index);
+    view.chosen = None;
+}
+
+/// A card with a name and lines of text; where it is, and what happened to it.
+fn card(ui: &mut Ui, name: &str, lines: &[String], sense: Sense) -> (Rect, Response) {
+    let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
+    let body = ui.text_style_height(&egui::TextStyle::Body);
+    let height = 2.0 * MARGIN + body + LINES as f32 * small;
+    let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), sense);
+    style::paper(ui.painter(), rect, style::RADIUS_SMALL, style::palette(ui));
+    let place = UiBuilder::new().max_rect(rect.shrink(MARGIN));
+    let mut inside = ui.new_child(place.layout(Layout::top_down(Align::Min)));
+    inside.spacing_mut().item_spacing.y = 2.0;
+    let title = RichText::new(name).strong();
+    inside.add(Label::new(title).truncate().selectable(false));
+    for line in lines {
+        let line = RichText::new(line).small();
+        inside.add(Label::new(line).truncate().selectable(false));
+    }
+    (rect, response)
+}
+
+fn parameters(cost: &BlockCost) -> String {
+    format!("{} parameters", grouped(cost.parameters))
+}
+
+fn sentence(reason: &str) -> String {
+    format!("{}.", capitalized(reason))
+}
+
+/// What can be added behind the chosen layer, or at the end.
+fn add(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<HiddenLayer>) {
+    let behind = view.chosen.or(blocks.layers.len().checked_sub(1));
+    let (text, about) = match view.chosen {
+        Some(_) => (
+            "Add a layer after it…",
+            "Add a layer after the selected one",
+        ),
+        None => ("Add a layer…", "Add a layer at the end"),
+    };
+    let channels = match behind.map(|index| blocks.outputs.get(index)) {
+        Some(Some(
+            LayerOutput::Image { channels, .. }
+            | LayerOutput::Tokens {
+                features: channels, ..
+            },
+        )) => *channels,
+        _ => 32,
+    };
+    let list = style::drop_down(ui, "add layer", 190.0, text, |ui| {
+        for layer in offered(channels) {
+            let is_full = blocks.layers.len() >= MAX_HIDDEN_LAYERS;
+            let why_not = if is_full {
+                Some(format!("A network has at most {MAX_HIDDEN_LAYERS} layers."))
+            } else {
+                let reason = blocks.why_not_add(layer, behind);
+                reason.map(|reason| sentence(&reason))
+            };
+            if entry(ui, false, layer_name(layer), why_not.as_deref()) {
+                let at = behind.map_or(0, |index| index + 1);
+                layers.insert(at, layer);
+                view.chosen = Some(at);
+            }
+        }
+    });
+    style::explain_list(list, text, about).accessible_name("Add a layer");
+}
+
+/// A layer of each kind, as it is added behind one that gives so many channels.
+fn offered(channels: u16) -> [HiddenLayer; 9] {
+    let heads = [4, 2]
+        .into_iter()
+        .find(|&heads| channels.is_multiple_of(heads));
+    [
+        HiddenLayer::Convolution {
+            filters: 32,
+            kernel: 3,
+            stride: 1,
+            padding: 1,
+            has_activation: true,
+        },
+        HiddenLayer::MaxPooling,
+        HiddenLayer::BatchNorm,
+        HiddenLayer::Residual {
+            filters: channels.max(8),
+            stride: 1,
+        },
+        HiddenLayer::Transformer {
+            heads: heads.unwrap_or(1) as u8,
+        },
+        HiddenLayer::GlobalAveragePooling,
+        HiddenLayer::LayerNorm,
+        HiddenLayer::Dropout { percent: 50 },
+        HiddenLayer::Dense {
+            neurons: 128,
+            has_activation: true,
+        },
+    ]
+}
+
+/// The settings of the chosen layer, and what can be done with it.
+fn editor(
+    ui: &mut Ui,
+    blocks: &Blocks,
+    chosen: usize,
+    view: &mut BlocksView,
+    layers: &mut Vec<HiddenLayer>,
+) {
+    let count = blocks.layers.len();
+    // Another action of this frame may have removed it.
+    let Some(&layer) = layers.get(chosen) else {
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        let name = layer_name(layer);
+        style::strong(ui, format!("Layer {} of {count}: {name}", chosen + 1));
+        let first = (chosen == 0).then_some("It is the first layer");
+        let last = (chosen + 1 == count).then_some("It is the last layer");
+        let full = (count >= MAX_HIDDEN_LAYERS).then_some("There is no room for another layer");
+        let mut tool = |text: &str, why_not: Option<&str>, about: &str| {
+            let button = style::small_quiet_button(text);
+            style::ask(ui, button, why_not, about).clicked()
+        };
+        if tool(
+            "Move left",
+            first,
+            "Toward the image (Ctrl+Left on its card)",
+        ) {
+            move_to(view, layers, chosen, chosen - 1);
+        }
+        if tool(
+            "Move right",
+            last,
+            "Toward the verdict (Ctrl+Right on its card)",
+        ) {
+            move_to(view, layers, chosen, chosen + 1);
+        }
+        if tool("Duplicate", full, "Add the same layer after it") {
+            layers.insert(chosen, layer);
+            view.chosen = Some(chosen + 1);
+        }
+        if tool("Remove", None, "Remove it (Ctrl+Delete on its card)") {
+            remove(view, layers, chosen);
+        }
+    });
+    style::note(ui, layer_description(layer));
+    if let Some((_, reason)) = blocks.misfit.as_ref().filter(|(at, _)| *at == chosen) {
+        style::invalid(ui, &sentence(reason));
+    }
+    if *layers == blocks.layers
+        && let Some(changed) = settings(ui, layer)
+    {
+        layers[chosen] = changed;
+    }
+    if let Some(cost) = blocks.costs.get(chosen) {
+        let BlockCost {
+            parameters,
+            multiply_adds,
+        } = *cost;
+        let parameters = grouped(parameters);
+        let products = in_words(multiply_adds);
+        ui.label(style::hint(format!(
+            "{parameters} parameters, {products} multiply-adds for an image."
+        )));
+    }
+}
+
+/// The settings of a layer; the layer as they make it, once one is changed.
+fn settings(ui: &mut Ui, layer: HiddenLayer) -> Option<HiddenLayer> {
+    let mut changed = layer;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+        match &mut changed {
+            HiddenLayer::Convolution {
+                filters,
+                kernel,
+                stride,
+                padding,
+                has_activation,
+            } => {
+                number(ui, "Filters", filters, 1..=MAX_WIDTH);
+                number(ui, "Kernel", kernel, 1..=MAX_KERNEL);
+                let most = kernel.saturating_sub(1);
+                *padding = (*padding).min(most);
+                number(ui, "Padding", padding, 0..=most);
+                number(ui, "Stride", stride, 1..=MAX_STRIDE);
+                ui.checkbox(has_activation, "Activation");
+            }
+            HiddenLayer::Residual { filters, stride } => {
+                number(ui, "Filters", filters, 1..=MAX_WIDTH);
+                number(ui, "Stride", stride, 1..=MAX_STRIDE);
+            }
+            HiddenLayer::Transformer { heads } => number(ui, "Heads", heads, 1..=32),
+            HiddenLayer::Dropout { percent } => number(ui, "Percent", percent, 1..=95),
+            HiddenLayer::Dense {
+                neurons,
+                has_activation,
+            } => {
+                number(ui, "Neurons", neurons, 1..=MAX_WIDTH);
+                ui.checkbox(has_activation, "Activation");
+            }
+            HiddenLayer::MaxPooling
+            | HiddenLayer::BatchNorm
+            | HiddenLayer::GlobalAveragePooling
+            | HiddenLayer::LayerNorm => {}
+        }
+    });
+    (changed != layer).then_some(changed)
+}
+
+fn number<N: egui::emath::Numeric>(
+    ui: &mut Ui,
+    label: &str,
+    value: &mut N,
+    range: std::ops::RangeInclusive<N>,
+) {
+    ui.horizontal(|ui| {
+        let label = ui.label(label);
+        ui.add(DragValue::new(value).range(range).speed(0.1))
+            .labelled_by(label.id);
+    });
+}
+
+/// What the whole network costs, or why it cannot be trained.
+fn totals(ui: &mut Ui, app: &App, blocks: &Blocks) {
+    if let Some((at, reason)) = &blocks.misfit {
+        let layer = blocks.layers.get(*at).copied().map_or("", layer_name);
+        let sentence = format!("Layer {} ({layer}): {reason}.", at + 1);
+        style::invalid(ui, &sentence);
+        return;
+    }
+    let BlockCost {
+        parameters,
+        multiply_adds,
+    } = blocks.total();
+    let (parameters, products) = (grouped(parameters), in_words(multiply_adds));
+    style::weak(
+        ui,
+        format!("{parameters} parameters, {products} multiply-adds for an image."),
+    );
+    if let Some((memory, fits)) = app.train.expected_memory(&app.ctx) {
+        if fits {
+            style::weak(ui, memory);
+        } else {
+            style::caution(ui, &memory);
+        }
+    }
+    for obstacle in app
+        .errors_of(Setting::Layers)
+        .chain(app.errors_of(Setting::Network))
+    {
+        style::invalid(ui, &obstacle.message.to_string());
+    }
+}
