@@ -112,8 +112,12 @@ pub fn layer_details(layer: HiddenLayer) -> Vec<String> {
                 "{}, {kernel} × {kernel}",
                 count(filters.into(), "filter")
             )];
-            details.extend((padding > 0).then(|| format!("padding {padding}")));
-            details.extend((stride > 1).then(|| format!("stride {stride}")));
+            let moves = [
+                (padding > 0).then(|| format!("padding {padding}")),
+                (stride > 1).then(|| format!("stride {stride}")),
+            ];
+            let moves = joined(moves.into_iter().flatten(), ", ");
+            details.extend((!moves.is_empty()).then_some(moves));
             details.extend(linear(has_activation));
             details
         }
@@ -240,6 +244,18 @@ fn initialization_outline(config: &RunConfig) -> Option<String> {
 }
 
 impl App {
+    /// How long a run with these settings takes, if that can be told.
+    pub fn time_sentence(&self, config: &RunConfig) -> Option<String> {
+        let measured = self.expected_time(config);
+        let measured = measured.map(|time| format!("About {time} on this machine."));
+        measured.or_else(|| {
+            let time = self.rough_time(config)?;
+            Some(format!(
+                "Roughly {time} on this machine, judged by the number of its operations."
+            ))
+        })
+    }
+
     /// What the next run will do: "12 epochs over 55,000 images, 128 images a step: 5,160 steps.",
     /// and how long that takes. With settings that cannot be trained, what is wrong with them.
     pub fn run_outline(&self) -> Vec<String> {
@@ -269,16 +285,10 @@ impl App {
             let size = grouped(u64::from(config.batch_size));
             lines.push(format!("{epochs}, {size} images a step."));
         }
-        lines.push(match (self.expected_time(config), self.rough_time(config)) {
-            (Some(time), _) => format!("About {time} on this machine."),
-            (None, Some(time)) => {
-                format!("Roughly {time} on this machine, judged by the number of its operations.")
-            }
-            (None, None) => {
-                "No time estimate yet: run the benchmark, or train once with the same network, batch size and augmentation."
-                    .to_owned()
-            }
-        });
+        lines.push(self.time_sentence(config).unwrap_or_else(|| {
+            "No time estimate yet: run the benchmark, or train once with the same network, batch size and augmentation."
+                .to_owned()
+        }));
         lines
     }
 }

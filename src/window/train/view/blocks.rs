@@ -2,8 +2,8 @@
 //! move, add and remove it.
 
 use eframe::egui::{
-    self, Align, DragValue, Key, Label, Layout, Modifiers, Rect, Response, RichText, Role, Sense,
-    Stroke, StrokeKind, Ui, UiBuilder, vec2,
+    self, Align, Align2, DragValue, Key, Label, Layout, Modifiers, Painter, Pos2, Rect, Response,
+    RichText, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder, pos2, vec2,
 };
 
 use super::fields::entry;
@@ -12,6 +12,7 @@ use crate::run_config::{
     HiddenLayer, LayerOutput, MAX_HIDDEN_LAYERS, MAX_KERNEL, MAX_STRIDE, MAX_WIDTH, Setting,
 };
 use crate::text::format::{capitalized, grouped};
+use crate::window::style::SemiBold as _;
 use crate::window::style::icons::Icon;
 use crate::window::train::setup::{
     Blocks, in_words, layer_description, layer_details, layer_name, size,
@@ -23,7 +24,9 @@ const CARD: f32 = 138.0;
 const ARROW: f32 = 22.0;
 const MARGIN: f32 = 9.0;
 /// The lines of a card below its name.
-const LINES: usize = 4;
+const LINES: usize = 3;
+/// The side of the picture below them, in points.
+const PICTURE: f32 = 36.0;
 
 /// View state: the layer that is being changed.
 #[derive(Debug, Default)]
@@ -91,17 +94,27 @@ fn chain(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<H
 }
 
 fn input(ui: &mut Ui) -> Response {
-    let lines = [size(LayerOutput::INPUT)];
-    let (_, response) = card(ui, "Image", &lines, Sense::hover());
+    let shown = Card {
+        name: "Image",
+        lines: &["gray values".to_owned()],
+        output: Some(LayerOutput::INPUT),
+    };
+    let (_, response) = shown.show(ui, Sense::hover());
     style::name(&response, Role::Label, "Image, 28 × 28");
     response
 }
 
 fn output(ui: &mut Ui, blocks: &Blocks) -> Response {
-    let mut lines = vec![format!("{} classes", blocks.classes)];
+    let mut lines = vec!["dense layer, softmax".to_owned()];
     lines.extend(blocks.costs.last().map(parameters));
-    let (_, response) = card(ui, "Verdict", &lines, Sense::hover());
-    let name = format!("Verdict: a dense layer, {}", lines.join(", "));
+    let classes = u16::try_from(blocks.classes).unwrap_or(u16::MAX);
+    let shown = Card {
+        name: "Verdict",
+        lines: &lines,
+        output: Some(LayerOutput::Features(classes)),
+    };
+    let (_, response) = shown.show(ui, Sense::hover());
+    let name = format!("Verdict, {} classes: {}", blocks.classes, lines.join(", "));
     style::name(&response, Role::Label, &name);
     response.on_hover_text("A dense layer with a neuron for each class, and softmax, which makes probabilities of what they give.")
 }
@@ -119,12 +132,16 @@ fn layer(
     if misfit.is_some() {
         lines.push("does not fit".to_owned());
     } else {
-        let output = blocks.outputs.get(index);
-        lines.extend(output.map(|output| format!("→ {}", size(*output))));
         let cost = blocks.costs.get(index).filter(|cost| cost.parameters > 0);
         lines.extend(cost.map(parameters));
     }
-    let (rect, response) = card(ui, layer_name(layer), &lines, Sense::click_and_drag());
+    let output = blocks.outputs.get(index).copied();
+    let shown = Card {
+        name: layer_name(layer),
+        lines: &lines,
+        output: output.filter(|_| misfit.is_none()),
+    };
+    let (rect, response) = shown.show(ui, Sense::click_and_drag());
     let palette = style::palette(ui);
     let outline = |color| {
         let stroke = Stroke::new(2.0, color);
@@ -145,6 +162,7 @@ fn layer(
         move_to(view, layers, dragged.0, index);
     }
     let place = format!("Layer {} of {}", index + 1, blocks.layers.len());
+    lines.extend(output.map(|output| format!("gives {}", size(output))));
     let value = lines.join(", ");
     style::describe(
         &response,
@@ -190,23 +208,88 @@ fn remove(view: &mut BlocksView, layers: &mut Vec<HiddenLayer>, index: usize) {
     view.chosen = None;
 }
 
-/// A card with a name and lines of text; where it is, and what happened to it.
-fn card(ui: &mut Ui, name: &str, lines: &[String], sense: Sense) -> (Rect, Response) {
-    let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
-    let body = ui.text_style_height(&egui::TextStyle::Body);
-    let height = 2.0 * MARGIN + body + LINES as f32 * small;
-    let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), sense);
-    style::paper(ui.painter(), rect, style::RADIUS_SMALL, style::palette(ui));
-    let place = UiBuilder::new().max_rect(rect.shrink(MARGIN));
-    let mut inside = ui.new_child(place.layout(Layout::top_down(Align::Min)));
-    inside.spacing_mut().item_spacing.y = 2.0;
-    let title = RichText::new(name).strong();
-    inside.add(Label::new(title).truncate().selectable(false));
-    for line in lines {
-        let line = RichText::new(line).small();
-        inside.add(Label::new(line).truncate().selectable(false));
+/// A card with a name, lines of text, and below them the size of what a layer gives.
+struct Card<'a> {
+    name: &'a str,
+    lines: &'a [String],
+    output: Option<LayerOutput>,
+}
+
+impl Card<'_> {
+    /// Where it is, and what happened to it.
+    fn show(&self, ui: &mut Ui, sense: Sense) -> (Rect, Response) {
+        let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
+        let body = ui.text_style_height(&egui::TextStyle::Body);
+        let height = 3.0 * MARGIN + body + LINES as f32 * small + PICTURE;
+        let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), sense);
+        let palette = style::palette(ui);
+        style::paper(ui.painter(), rect, style::RADIUS_SMALL, palette);
+        let place = UiBuilder::new().max_rect(rect.shrink(MARGIN));
+        let mut inside = ui.new_child(place.layout(Layout::top_down(Align::Min)));
+        inside.spacing_mut().item_spacing.y = 2.0;
+        let name = RichText::new(self.name).semibold();
+        inside.add(Label::new(name).truncate().selectable(false));
+        for line in self.lines {
+            let line = RichText::new(line).small();
+            inside.add(Label::new(line).truncate().selectable(false));
+        }
+        if let Some(output) = self.output {
+            let corner = rect.left_bottom() + vec2(MARGIN, -MARGIN - PICTURE);
+            let picture = Rect::from_min_size(corner, vec2(PICTURE, PICTURE));
+            let right = paint(ui.painter(), picture, output, palette);
+            let font = egui::TextStyle::Small.resolve(ui.style());
+            let at = pos2(right + 8.0, picture.bottom());
+            let color = palette.faded;
+            ui.painter()
+                .text(at, Align2::LEFT_BOTTOM, size(output), font, color);
+        }
+        (rect, response)
     }
-    (rect, response)
+}
+
+/// Paints what a layer gives, larger the more it is: maps one behind the other, a row of tokens, or
+/// a column of values. Returns its right edge.
+fn paint(painter: &Painter, rect: Rect, output: LayerOutput, palette: style::Palette) -> f32 {
+    let doublings = |count: u16| f32::from(count).log2().ceil() as usize + 1;
+    let outline = Stroke::new(1.0, palette.edge);
+    let square = |min: Pos2, side: f32| {
+        let square = Rect::from_min_size(min, vec2(side, side));
+        painter.rect(square, 1.0, palette.control, outline, StrokeKind::Inside);
+        square.right()
+    };
+    match output {
+        LayerOutput::Image { side, channels } => {
+            let behind = doublings(channels).min(8) - 1;
+            let length = 5.0 + 15.0 * side as f32 / 28.0;
+            let mut right = rect.left();
+            for index in (0..=behind).rev() {
+                let shift = vec2(1.0, -1.0) * (index as f32 * 2.0);
+                right = right.max(square(
+                    rect.left_bottom() - vec2(0.0, length) + shift,
+                    length,
+                ));
+            }
+            right
+        }
+        LayerOutput::Tokens { tokens, .. } => {
+            let count = doublings(u16::try_from(tokens).unwrap_or(u16::MAX)).min(6);
+            let at = |index: usize| rect.left_bottom() + vec2(7.0 * index as f32, -18.0);
+            for index in 0..count {
+                let token = Rect::from_min_size(at(index), vec2(5.0, 18.0));
+                painter.rect(token, 1.0, palette.control, outline, StrokeKind::Inside);
+            }
+            at(count).x
+        }
+        LayerOutput::Features(count) => {
+            for index in 0..doublings(count).min(6) {
+                square(
+                    rect.left_bottom() - vec2(0.0, 6.0 * (index + 1) as f32),
+                    5.0,
+                );
+            }
+            rect.left() + 5.0
+        }
+    }
 }
 
 fn parameters(cost: &BlockCost) -> String {
