@@ -48,6 +48,8 @@ NETWORKS = [
     ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("cnn", "silu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
     ("resnet8", "gelu"), ("resnet14", "leaky-relu"), ("resnet20", "silu"), ("resnet34", "relu"), ("attention", "gelu"),
 ]
+# One of all kinds of hidden layers.
+LAYERS = {"cnn": ["--layers", "12C5P2S2L-BN-16R-24RS2-D0.1-24C1L-T4-LN-T2-GAP-LN-20"]}
 # What is the same for every network, or takes long, is tried with these two.
 TRIED = ("lenet", "resnet8")
 # ResNet-8's blocks, more often.
@@ -169,9 +171,9 @@ def check(name, activation):
     began = time.perf_counter()
     home = WORK / name
     run_folder, data = home / "run", WORK / "data"
-    epochs = 1 if name in DEEP else 2
-    inkling("train", "--data", data, "--model", name, "--activation", activation, "--epochs", epochs, "--batch-size", 32, "--augmentation", "off",
-            "--out", run_folder, "--json")
+    epochs = 1 if name in DEEP else 6 if name in LAYERS else 2
+    inkling("train", "--data", data, "--model", name, *LAYERS.get(name, []), "--activation", activation, "--epochs", epochs, "--batch-size", 32,
+            "--augmentation", "off", "--out", run_folder, "--json")
     model = run_folder / "model.safetensors"
     wanted = read(model)
     right = (wanted.argmax(1) == labels).mean()
@@ -263,7 +265,8 @@ def check(name, activation):
         [back] = objects(inkling("import", folder / file, "--out", home / f"back-{file}", "--json", *arguments))
         assert (back["model"], back["activation"]) == (name, activation), back
         near(f"import of {file}", read(back["model_path"], FEW), wanted[:FEW], name)
-    if name not in DEEP:
+    # What the layers are, weights alone do not say.
+    if name not in DEEP and name not in LAYERS:
         torch.save({"state_dict": {f"module.{key}": value for key, value in net.state_dict().items()}, "epoch": 3}, home / "wrapped.pt")
         [back] = objects(inkling("import", home / "wrapped.pt", "--out", home / "back-wrapped", "--activation", activation, "--json",
                                  "--mean", 0.1307, "--std", 0.3081, "--data", data))

@@ -1,9 +1,10 @@
 //! The network of the next run as a chain of blocks: what each gives and costs, and how to change,
 //! move, add and remove it.
 
+use eframe::egui::emath::Numeric;
 use eframe::egui::{
-    self, Align, Align2, DragValue, Key, Label, Layout, Modifiers, Painter, Pos2, Rect, Response,
-    RichText, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder, pos2, vec2,
+    Align2, ComboBox, DragValue, Key, Modifiers, Painter, Pos2, Rect, Response, RichText, Role,
+    Sense, Stroke, StrokeKind, TextStyle, TextWrapMode, Ui, WidgetText, pos2, vec2,
 };
 
 use super::fields::entry;
@@ -218,26 +219,31 @@ struct Card<'a> {
 impl Card<'_> {
     /// Where it is, and what happened to it.
     fn show(&self, ui: &mut Ui, sense: Sense) -> (Rect, Response) {
-        let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
-        let body = ui.text_style_height(&egui::TextStyle::Body);
+        let small = ui.text_style_height(&TextStyle::Small) + 2.0;
+        let body = ui.text_style_height(&TextStyle::Body);
         let height = 3.0 * MARGIN + body + LINES as f32 * small + PICTURE;
         let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), sense);
         let palette = style::palette(ui);
         style::paper(ui.painter(), rect, style::RADIUS_SMALL, palette);
-        let place = UiBuilder::new().max_rect(rect.shrink(MARGIN));
-        let mut inside = ui.new_child(place.layout(Layout::top_down(Align::Min)));
-        inside.spacing_mut().item_spacing.y = 2.0;
-        let name = RichText::new(self.name).semibold();
-        inside.add(Label::new(name).truncate().selectable(false));
-        for line in self.lines {
-            let line = RichText::new(line).small();
-            inside.add(Label::new(line).truncate().selectable(false));
+        // Painted, since the card itself has a name for screen readers.
+        let mut at = rect.min + vec2(MARGIN, MARGIN);
+        let mut line = |text: RichText, color| {
+            let wrap = Some(TextWrapMode::Truncate);
+            let text = WidgetText::from(text);
+            let text = text.into_galley(ui, wrap, CARD - 2.0 * MARGIN, TextStyle::Body);
+            let height = text.size().y;
+            ui.painter().galley(at, text, color);
+            at.y += height + 2.0;
+        };
+        line(RichText::new(self.name).semibold(), palette.ink);
+        for text in self.lines {
+            line(RichText::new(text).small(), palette.ink);
         }
         if let Some(output) = self.output {
             let corner = rect.left_bottom() + vec2(MARGIN, -MARGIN - PICTURE);
             let picture = Rect::from_min_size(corner, vec2(PICTURE, PICTURE));
             let right = paint(ui.painter(), picture, output, palette);
-            let font = egui::TextStyle::Small.resolve(ui.style());
+            let font = TextStyle::Small.resolve(ui.style());
             let at = pos2(right + 8.0, picture.bottom());
             let color = palette.faded;
             ui.painter()
@@ -319,7 +325,9 @@ fn add(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<Hid
         )) => *channels,
         _ => 32,
     };
-    let list = style::drop_down(ui, "add layer", 190.0, text, |ui| {
+    // Tall enough that no kind is hidden below the edge.
+    let list = ComboBox::from_id_salt("add layer").width(230.0);
+    let list = list.height(560.0).selected_text(text).show_ui(ui, |ui| {
         for layer in offered(channels) {
             let is_full = blocks.layers.len() >= MAX_HIDDEN_LAYERS;
             let why_not = if is_full {
@@ -335,7 +343,7 @@ fn add(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<Hid
             }
         }
     });
-    style::explain_list(list, text, about).accessible_name("Add a layer");
+    style::explain_list(list.response, text, about).accessible_name("Add a layer");
 }
 
 /// A layer of each kind, as it is added behind one that gives so many channels.
@@ -480,12 +488,7 @@ fn settings(ui: &mut Ui, layer: HiddenLayer) -> Option<HiddenLayer> {
     (changed != layer).then_some(changed)
 }
 
-fn number<N: egui::emath::Numeric>(
-    ui: &mut Ui,
-    label: &str,
-    value: &mut N,
-    range: std::ops::RangeInclusive<N>,
-) {
+fn number<N: Numeric>(ui: &mut Ui, label: &str, value: &mut N, range: std::ops::RangeInclusive<N>) {
     ui.horizontal(|ui| {
         let label = ui.label(label);
         ui.add(DragValue::new(value).range(range).speed(0.1))

@@ -47,6 +47,8 @@ impl Sheets {
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview, actions: &mut Vec<Action>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // Space for the scroll bar, so that it never covers a card.
+        ui.set_max_width(ui.available_width() - 12.0);
         ui.heading("Your next run");
         let advice = if app.ctx.is_training() {
             "Add it to the queue, or start it once the run in progress has ended."
