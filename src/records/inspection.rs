@@ -97,6 +97,8 @@ pub enum LayerKind {
 pub struct InspectedUnit {
     /// Which unit and number.
     pub look: Look,
+    /// For attention, how much the token at the place attends to each token, by head.
+    pub attention: Vec<Vec<f32>>,
     /// What is multiplied for the first step, by the maps that it comes from.
     pub terms: Vec<Term>,
     /// What is added to the products.

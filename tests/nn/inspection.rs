@@ -204,7 +204,15 @@ fn attention_adds_up_to_one() {
         .unwrap();
     let unit = looked(&net, &image, index, 20, Some(11)).unit.unwrap();
     assert_eq!(unit.terms.len(), 1);
-    close(unit.terms[0].weights.iter().sum(), 1.0, "attention");
+    assert_eq!(unit.attention.len(), 4);
+    for weights in &unit.attention {
+        assert_eq!(weights.len(), layers[index].side.pow(2));
+        close(weights.iter().sum(), 1.0, "attention");
+    }
+    let head = 20 / (layers[index].units / 4);
+    assert_eq!(unit.terms[0].weights, unit.attention[head]);
+    let before = looked(&net, &image, index - 1, 20, Some(11)).unit.unwrap();
+    assert!(before.attention.is_empty());
 }
 
 #[test]

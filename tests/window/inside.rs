@@ -2,9 +2,11 @@
 
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use inkling::ink::{Steps, rasterize_steps};
+use inkling::nn::Net;
 use inkling::protocol::{Answer, Command, Event, Question};
-use inkling::records::{Details, Look, ModelRef};
-use inkling::run_config::ModelKind;
+use inkling::records::{Details, LayerKind, Look, ModelRef, Recognition};
+use inkling::run_config::{Activation, ModelKind};
 use inkling::window::{Action, DrawAction, InsideAction, Level, Screen};
 
 use crate::fake_engine::{
@@ -203,7 +205,7 @@ fn the_network_is_asked_for_only_while_it_is_shown() {
     let [(request, Question::Drawing { ink, details, .. })] = &inside[..] else {
         panic!("{inside:?}");
     };
-    assert!(details.inspection && !details.attribution);
+    assert!(details.inspection && details.why.is_none());
     assert!(app.draw.inspection().is_none());
     let answer = |request| Event::Read {
         request,
@@ -317,4 +319,52 @@ fn one_step_of_the_run_shows_what_it_does_to_the_unit_that_is_open() {
     open(&mut window, &mut engine, Level::Unit { layer: 1, unit: 0 });
     window.serve(&mut engine);
     window.get_by_label("Take another step to see what it does to these weights.");
+}
+
+#[test]
+fn all_heads_of_attention_are_side_by_side_and_one_can_be_opened() {
+    let net = Net::new(ModelKind::Attention, Activation::Gelu, 10, 1).unwrap();
+    for size in [[900.0, 600.0], [1920.0, 1080.0]] {
+        let (mut window, mut engine) = drawn(size);
+        let image = rasterize_steps(&window.app().draw.one.ink(), &Steps::ALL);
+        let layers = net.inspect(image.pixels(), None).unwrap().layers;
+        let layer = layers
+            .iter()
+            .position(|layer| matches!(layer.kind, LayerKind::Attention { .. }))
+            .unwrap();
+        // Feature 3 of the second head.
+        let features = layers[layer].units / 4;
+        let unit = features + 2;
+        let place = 11;
+        window.act(InsideAction::Open(Level::Number { layer, unit, place }));
+        let mut serve = |window: &mut Window| {
+            for (request, what) in asked(&mut engine) {
+                if let Question::Drawing { ink, details, .. } = what {
+                    let answer = Recognition {
+                        inspection: net.inspect(image.pixels(), details.look).ok(),
+                        ..recognition(&ink)
+                    };
+                    let answer = Ok(Answer::Drawing(Box::new(answer)));
+                    engine.send(Event::Read { request, answer });
+                }
+            }
+            window.settle();
+        };
+        serve(&mut window);
+        window.get_by_label("What the framed patch attends to, by head");
+        for head in 1..=4 {
+            assert!(
+                window
+                    .value(&format!("Head {head}"))
+                    .starts_with("most to row")
+            );
+        }
+        window.focus("Head 4");
+        window.key(Key::Enter);
+        serve(&mut window);
+        let unit = 3 * features + 2;
+        let expected = Level::Number { layer, unit, place };
+        assert_eq!(window.app().ctx.inside, expected, "the same patch");
+        window.get_by_label("Head 4, feature 3");
+    }
 }

@@ -58,9 +58,20 @@ impl Net {
             (Some(first), Some(step)) => self.terms(first, stage, look.unit, step.place)?,
             _ => (Vec::new(), None),
         };
+        let attention = match stage.layers.first() {
+            Some(Layer::Attention { features, heads }) => {
+                let (qkv, depth) = (stage.input(0)?, features / heads);
+                let heads = 0..*heads;
+                heads
+                    .map(|head| attention(&qkv, head, depth, place))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
         let place = Some(place);
         Ok(InspectedUnit {
             look: Look { place, ..look },
+            attention,
             terms,
             bias,
             steps,
@@ -198,8 +209,12 @@ impl Net {
                 return Ok((terms.collect(), Some(bias)));
             }
             Layer::Attention { features, heads } => {
-                let qkv = stage.input(0)?;
-                vec![attention(&qkv, (*features, features / heads), unit, place)]
+                let (qkv, depth) = (stage.input(0)?, features / heads);
+                vec![Term {
+                    width: qkv.side,
+                    inputs: qkv.map(2 * features + unit).to_vec(),
+                    weights: attention(&qkv, unit / depth, depth, place),
+                }]
             }
             Layer::GlobalAveragePool => {
                 let input = stage.input(0)?;
@@ -285,16 +300,15 @@ fn patch(map: &[f32], side: usize, window: Window, place: usize) -> Vec<f32> {
     pixels.map(Option::unwrap_or_default).collect()
 }
 
-/// A feature's value at each token, weighted by the attention of the token at this place to it.
-fn attention(qkv: &Maps, (features, depth): (usize, usize), unit: usize, place: usize) -> Term {
-    let tokens = qkv.side * qkv.side;
-    let head = unit / depth * depth..(unit / depth + 1) * depth;
+/// How much the token at this place attends to each token by this head, whose queries and keys have
+/// so many features each.
+fn attention(qkv: &Maps, head: usize, depth: usize, place: usize) -> Vec<f32> {
+    let (tokens, features) = (qkv.side * qkv.side, qkv.units / 3);
     let number =
         |feature: usize, token: usize| qkv.map(feature).get(token).copied().unwrap_or_default();
     let scores: Vec<f32> = (0..tokens)
         .map(|token| {
-            let products = head
-                .clone()
+            let products = (head * depth..(head + 1) * depth)
                 .map(|f| number(f, place) * number(features + f, token));
             products.sum::<f32>() / (depth as f32).sqrt()
         })
@@ -302,11 +316,7 @@ fn attention(qkv: &Maps, (features, depth): (usize, usize), unit: usize, place: 
     let largest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let powers: Vec<f32> = scores.iter().map(|score| (score - largest).exp()).collect();
     let sum: f32 = powers.iter().sum();
-    Term {
-        width: qkv.side,
-        inputs: qkv.map(2 * features + unit).to_vec(),
-        weights: powers.iter().map(|power| power / sum).collect(),
-    }
+    powers.iter().map(|power| power / sum).collect()
 }
 
 fn farthest_from_zero(map: &[f32]) -> usize {

@@ -1,6 +1,7 @@
 //! The Inside screen: the canvas on the left, and on the right the network, a layer, a unit or one
 //! number.
 
+mod heads;
 mod map;
 mod maps;
 mod network;

@@ -5,7 +5,7 @@ use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, Vec2, pos
 
 use super::maps::{Atlas, Picture, Scale, cell, crisp, ink_over, square};
 use super::network::range;
-use super::{Shown, number, single_step, words};
+use super::{Shown, heads, number, single_step, words};
 use crate::records::{InspectedLayer, InspectedUnit, LayerKind};
 use crate::window::{Action, InsideAction, Level, Pushes as _, style};
 
@@ -20,7 +20,8 @@ const PAIR: f32 = 200.0;
 /// The side of those pictures if there are many, in points.
 const SMALL_PAIR: f32 = 62.0;
 
-/// What is open, with its pictures: the maps of the steps, then the weights of each term.
+/// What is open, with its pictures: the maps of the steps, then each term's input and weights, then
+/// what each head of an attention layer attends to.
 pub struct Open<'a> {
     pub shown: Shown<'a>,
     pub unit: &'a InspectedUnit,
@@ -59,7 +60,7 @@ pub fn show(
         unit,
         layer,
         inputs,
-        weights: Scale::of(unit.terms.iter().flat_map(|term| &term.weights)),
+        weights: Scale::of(all_weights(unit)),
         numbers,
     };
     atlas.update(ui, shown.version, || open.pictures());
@@ -68,8 +69,9 @@ pub fn show(
         Level::Number { .. } => MAP_BESIDE_NUMBERS,
         _ => MAP,
     };
-    let width = (ui.available_width() * share).clamp(*MAP_WIDTH.start(), *MAP_WIDTH.end());
     let height = ui.available_height();
+    let widest = MAP_WIDTH.end().max(height * 0.6);
+    let width = (ui.available_width() * share).clamp(*MAP_WIDTH.start(), widest);
     ui.horizontal_top(|ui| {
         style::wide_column(ui, vec2(width.floor(), height), |ui| {
             open.map(ui, atlas, level, wheel, actions);
@@ -81,12 +83,19 @@ pub fn show(
                 ui.set_max_width(ui.available_width() - style::GAP);
                 if let Level::Number { .. } = level {
                     number::show(ui, &open);
+                    heads::show(ui, &open, atlas, actions);
                 } else {
                     open.about(ui, atlas, actions);
                 }
             });
         });
     });
+}
+
+/// All weights that are shown of a unit.
+fn all_weights(unit: &InspectedUnit) -> impl Iterator<Item = &f32> {
+    let of_terms = unit.terms.iter().map(|term| &term.weights);
+    of_terms.chain(&unit.attention).flatten()
 }
 
 impl<'a> Open<'a> {
@@ -106,7 +115,12 @@ impl<'a> Open<'a> {
             };
             [self.input(index), weights]
         });
-        steps.chain(terms).collect()
+        let heads = unit.attention.iter().map(|weights| Picture {
+            width: self.layer.side,
+            values: weights,
+            scale: self.weights,
+        });
+        steps.chain(terms).chain(heads).collect()
     }
 
     /// The map that a term takes its numbers from, or the numbers if they come from several.
@@ -172,6 +186,11 @@ impl<'a> Open<'a> {
         [first, first + 1]
     }
 
+    /// The picture of what a head attends to, in the atlas.
+    pub const fn picture_of_head(&self, head: usize) -> usize {
+        self.unit.steps.len() + 2 * self.unit.terms.len() + head
+    }
+
     /// The part of a term's map that is multiplied for the number, where that is not all of it.
     pub fn window(&self, rect: Rect) -> Option<Rect> {
         let LayerKind::Convolution {
@@ -208,13 +227,14 @@ impl<'a> Open<'a> {
             style::section(ui, "Step by step");
             ui.horizontal_wrapped(|ui| self.steps(ui, atlas));
         }
+        heads::show(ui, self, atlas, actions);
         let title = match self.layer.kind {
             LayerKind::Convolution { .. } => "Its filter, for each map that it looks at",
             LayerKind::Dense { .. } if self.unit.terms.len() > 1 => {
                 "Its weights, for each map that it looks at"
             }
             LayerKind::Dense { .. } => "What it looks at, and its weights",
-            LayerKind::Attention { .. } => "What this patch gathers, and from which patches",
+            LayerKind::Attention { .. } => "What this head gathers, and from which patches",
             LayerKind::Residual => "What is added",
             LayerKind::GlobalAveragePooling => "What it is the mean of",
             _ => return,
@@ -222,14 +242,15 @@ impl<'a> Open<'a> {
         style::section(ui, title);
         if !matches!(
             self.layer.kind,
-            LayerKind::Residual | LayerKind::GlobalAveragePooling
+            LayerKind::Residual | LayerKind::GlobalAveragePooling | LayerKind::Attention { .. }
         ) {
             self.weights.legend(ui, 220.0);
         }
+        let largest = self.largest_pair(ui);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(style::GAP, style::GAP / 2.0);
             for term in 0..self.unit.terms.len() {
-                self.pair(ui, atlas, term, actions);
+                self.pair(ui, atlas, (term, largest), actions);
             }
         });
     }
@@ -272,19 +293,44 @@ impl<'a> Open<'a> {
         }
     }
 
+    /// The greatest side of the pictures of inputs and weights: the largest with which all are in
+    /// sight, or the usual one.
+    fn largest_pair(&self, ui: &Ui) -> f32 {
+        let count = self.unit.terms.len();
+        let width = ui.available_width();
+        let usual = if count > 6 {
+            SMALL_PAIR
+        } else {
+            ((width - 24.0) / 2.0).clamp(SMALL_PAIR, PAIR)
+        };
+        let height = ui.ctx().content_rect().bottom() - ui.cursor().top() - 60.0;
+        let fits = |side: &f32| {
+            let [across, down] = [
+                2.0 * side + 14.0 + style::GAP,
+                side + 20.0 + style::GAP / 2.0,
+            ];
+            let columns = ((width + style::GAP) / across) as usize;
+            columns > 0 && count.div_ceil(columns) as f32 * down <= height
+        };
+        let sides = (SMALL_PAIR as u32..=(height / 2.0).max(SMALL_PAIR) as u32).rev();
+        let fitting = sides.map(|side| side as f32).find(fits);
+        fitting.unwrap_or(usual).max(usual)
+    }
+
     /// What a term takes its numbers from, and their weights; a click opens the former.
-    fn pair(&self, ui: &mut Ui, atlas: &Atlas, term: usize, actions: &mut Vec<Action>) {
+    fn pair(
+        &self,
+        ui: &mut Ui,
+        atlas: &Atlas,
+        (term, largest): (usize, f32),
+        actions: &mut Vec<Action>,
+    ) {
         let Some(weights) = self.unit.terms.get(term) else {
             return;
         };
         let palette = style::palette(ui);
         let input = self.input(term);
         let columns = [input.width, weights.width];
-        let largest = if self.unit.terms.len() > 6 {
-            SMALL_PAIR
-        } else {
-            ((ui.available_width() - 24.0) / 2.0).clamp(SMALL_PAIR, PAIR)
-        };
         let sides = columns.map(|columns| crisp(ui, columns, largest));
         let has_weights =
             weights.weights.len() > 1 && self.layer.kind != LayerKind::GlobalAveragePooling;
