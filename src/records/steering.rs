@@ -24,6 +24,11 @@ impl RateChange {
         format!("× {} after step {}", self.factor, grouped(self.step))
     }
 
+    /// What plots call it: "rate × 0.1".
+    pub fn label(&self) -> String {
+        format!("rate × {}", self.factor)
+    }
+
     /// True if the factor is one that is allowed.
     pub fn is_valid(&self) -> bool {
         let [least, most] = Self::FACTORS;

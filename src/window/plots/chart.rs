@@ -246,12 +246,11 @@ impl Chart<'_> {
             if left < free || left > frame.right() {
                 continue;
             }
-            let text = format!("rate × {}", change.factor);
             let at = egui::pos2(left, frame.bottom() - 2.0);
             let place = painter.text(
                 at,
                 egui::Align2::LEFT_BOTTOM,
-                text,
+                change.label(),
                 font.clone(),
                 palette.faded,
             );

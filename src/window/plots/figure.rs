@@ -12,6 +12,7 @@ use resvg::usvg::{Options, Tree};
 use super::chart;
 use super::chart::{Look, Trace};
 use super::scale::{GRID, XAxis, XUnit, YAxis, marks};
+use crate::records::RateChange;
 use crate::window::style::Palette;
 
 /// Width and height of the figure, in pixels.
@@ -27,6 +28,9 @@ const TITLE: f32 = 34.0;
 const TEXT: f32 = 22.0;
 /// From the middle of a mark to a corner.
 const MARK: f32 = 8.0;
+/// The width and the dots of a line that marks a change of the learning rate.
+const RATE_CHANGE: f32 = 1.5;
+const DOTS: &str = " stroke-dasharray=\"3 5\"";
 /// Points drawn of a curve, at most.
 const BUDGET: usize = 2800;
 
@@ -41,6 +45,8 @@ pub struct Contents<'a> {
     pub x: XAxis,
     /// The first and the last step shown.
     pub range: [f64; 2],
+    /// Where a person moved the learning rate.
+    pub rate_changes: &'a [RateChange],
 }
 
 #[derive(Clone, Debug)]
@@ -50,6 +56,14 @@ pub struct Panel<'a> {
     /// The curves, from back to front.
     pub traces: Vec<Trace<'a>>,
     pub y: YAxis,
+}
+
+impl Contents<'_> {
+    fn shown_rate_changes(&self) -> impl Iterator<Item = &RateChange> {
+        let [from, to] = self.range;
+        let changes = self.rate_changes.iter();
+        changes.filter(move |change| (from..=to).contains(&(change.step as f64)))
+    }
 }
 
 pub fn svg(contents: &Contents<'_>, palette: Palette) -> String {
@@ -69,7 +83,7 @@ pub fn svg(contents: &Contents<'_>, palette: Palette) -> String {
         palette.faded,
         "start",
     );
-    page.legend(&contents.panels[0].traces);
+    page.legend(contents);
     for (panel, [top, bottom]) in contents.panels.iter().zip(PANELS) {
         page.panel(contents, panel, top, bottom);
     }
@@ -165,10 +179,11 @@ impl Page {
         ));
     }
 
-    /// What each kind of curve is, in a row below the title.
-    fn legend(&mut self, traces: &[Trace<'_>]) {
+    /// What each kind of curve is, and the lines that mark changes of the learning rate, in a row
+    /// below the title.
+    fn legend(&mut self, contents: &Contents<'_>) {
         let mut x = LEFT;
-        for trace in traces {
+        for trace in &contents.panels[0].traces {
             let (name, width) = match trace.look {
                 Look::Faint => ("Training, each step", 260.0),
                 Look::Solid => ("Training, smoothed", 260.0),
@@ -181,6 +196,39 @@ impl Page {
             );
             self.text([x + 56.0, 134.0], name, TEXT, self.palette.ink, "start");
             x += width + 40.0;
+        }
+        if contents.shown_rate_changes().next().is_some() {
+            self.line(
+                &[[x + 22.0, 120.0], [x + 22.0, 148.0]],
+                RATE_CHANGE,
+                self.palette.faded,
+                DOTS,
+            );
+            let name = "Learning rate changed";
+            self.text([x + 36.0, 134.0], name, TEXT, self.palette.ink, "start");
+        }
+    }
+
+    /// A dotted line for each change of the learning rate in the range, and what it was multiplied
+    /// by, as far as there is room.
+    fn rate_changes(
+        &mut self,
+        contents: &Contents<'_>,
+        across: impl Fn(f64) -> f32,
+        [top, bottom]: [f32; 2],
+    ) {
+        let size = TEXT * 0.85;
+        let mut free = LEFT;
+        for change in contents.shown_rate_changes() {
+            let x = across(contents.x.position(change.step as f64));
+            let faded = self.palette.faded;
+            self.line(&[[x, top], [x, bottom]], RATE_CHANGE, faded, DOTS);
+            let text = change.label();
+            let end = x + 8.0 + text.chars().count() as f32 * size * 0.6;
+            if x >= free && end <= RIGHT {
+                self.text([x + 8.0, bottom - 18.0], &text, size, faded, "start");
+                free = end;
+            }
         }
     }
 
@@ -235,6 +283,7 @@ impl Page {
         let [x, y] = [34.0, f32::midpoint(top, bottom)];
         let upright = format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"");
         self.turned_text([x, y], panel.name, TEXT, ink, "middle", &upright);
+        self.rate_changes(contents, across, [top, bottom]);
         for (trace, curve) in panel.traces.iter().zip(curves) {
             let pixels = |point: &PlotPoint| [across(point.x), up(point.y)];
             let marks: Vec<[f32; 2]> = curve

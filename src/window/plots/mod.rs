@@ -175,6 +175,7 @@ fn save_figure(
         ],
         x: x_axis(view, run),
         range: view.range.steps(curves.last_step()),
+        rate_changes: &run.history.rate_changes,
     };
     let svg = figure::svg(&contents, colors);
     if format == FigureFormat::Svg {

@@ -1,5 +1,7 @@
 //! The curves as a file.
 
+use inkling::protocol::Event;
+use inkling::records::RateChange;
 use inkling::window::plots::figure::{Contents, Panel, SIZE, png, svg};
 use inkling::window::plots::scale::{XAxis, XUnit, YAxis};
 use inkling::window::{Action, style};
@@ -58,6 +60,7 @@ fn an_svg_is_xml_whatever_its_texts_are() {
             steps_per_epoch: 1.0,
         },
         range: [1.0, 2.0],
+        rate_changes: &[],
     };
     let svg = svg(&contents, style::on_white());
     assert!(svg.contains("a &lt; b &amp; \"c\" &gt; d</text>"), "{svg}");
@@ -106,4 +109,35 @@ fn a_png_is_painted_aside_and_then_saved() {
         std::thread::yield_now();
         harness.step();
     }
+}
+
+#[test]
+fn a_figure_marks_where_the_learning_rate_was_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut harness = training(12, Answers::file(folder.path().join("curves.svg")));
+    let mut saved = || {
+        harness.click("Save");
+        harness.click("Figure (SVG)");
+        let Some(Action::SaveFile { bytes, .. }) = harness.state().done.last() else {
+            panic!("nothing was saved")
+        };
+        let svg = String::from_utf8(bytes.clone()).unwrap();
+        let run = harness.the_run().id;
+        let change = RateChange {
+            step: 6,
+            factor: 0.1,
+        };
+        harness
+            .state_mut()
+            .app
+            .on_event(Event::RateChanged { run, change });
+        harness.run();
+        svg
+    };
+    let [before, after] = [saved(), saved()];
+    assert!(!before.contains("Learning rate changed"));
+    assert!(after.contains("Learning rate changed"), "{after}");
+    assert_eq!(after.matches("rate × 0.1").count(), 2, "in both panels");
+    let dotted = |svg: &str| svg.matches("stroke-dasharray=\"3 5\"").count();
+    assert_eq!((dotted(&before), dotted(&after)), (0, 3));
 }
