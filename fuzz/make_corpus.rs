@@ -31,6 +31,10 @@ mod sweep;
 const SWEEP: &str = "preset = \"balanced\"\ndata = \"mnist\"\ntrials = 30\ntime = \"30m\"\nsampler = \"tpe\"\npruner = \"none\"\nparallel = 2\n\n[set]\nepochs = 4\n\
     lr = \"1e-4..1e-2:log\"\nbatch-size = [32, 64, 128]\naugmentation = [\"off\", \"gentle\"]\nweight-decay = \"0..0.1:5\"\n";
 
+/// A lesson with everything that one can contain.
+const LESSON: &str = "# Sevens\n\nWhat makes a seven.\n\n## Try it\nscreen: draw\n\nDraw a seven:\nas you like.\n\nrun: --preset quick --epochs 2 --lr 0.01\n\n\
+    ## Well?\nask: Was it read as 7?\n- No\n* Yes\nanswer: It is a seven.\nshow: runs\n";
+
 /// A state dict with one tensor of 2x3 elements, as `torch.save` writes it.
 const PICKLE: &[u8] =
     b"\x80\x02}q\x00(X\x09\0\0\0fc.weightctorch._utils\n_rebuild_tensor_v2\nq\x01((X\x07\0\0\0storagectorch\nFloatStorage\n\
@@ -66,6 +70,12 @@ fn main() {
     add_run(&add, &data);
     add_frames(&add);
     add_sweeps(&add);
+    add("lesson", "own", LESSON.as_bytes());
+    add(
+        "lesson",
+        "learning-rate",
+        include_bytes!("../assets/lessons/learning-rate.md"),
+    );
     let settings = Settings {
         data_folders: vec!["some/where".into()],
         ..Settings::default()

@@ -16,6 +16,7 @@ pub mod hardware;
 pub mod import;
 pub mod infer;
 pub mod ink;
+pub mod lesson;
 pub mod math;
 pub mod nn;
 pub mod notices;

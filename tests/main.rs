@@ -22,6 +22,7 @@ mod import;
 mod infer;
 mod ink;
 mod jobs;
+mod lesson;
 mod math;
 mod meter;
 mod nn;

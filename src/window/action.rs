@@ -13,50 +13,8 @@ use super::my_digits::MyDigitsAction;
 use super::sweeps::SweepAction;
 use super::train::TrainAction;
 use super::train::setup::SearchAction;
+pub use crate::lesson::Screen;
 use crate::records::JobId;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Screen {
-    Train,
-    Draw,
-    Inside,
-    Results,
-    Models,
-    MyDigits,
-    Sweep,
-    Hardware,
-    Lessons,
-}
-
-impl Screen {
-    /// Every screen, in the order of the tabs; lessons stand beside the menu.
-    pub const ALL: [Self; 9] = [
-        Self::Train,
-        Self::Draw,
-        Self::Inside,
-        Self::Results,
-        Self::Models,
-        Self::MyDigits,
-        Self::Sweep,
-        Self::Hardware,
-        Self::Lessons,
-    ];
-
-    /// Its name in lessons.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Draw => "draw",
-            Self::Inside => "inside",
-            Self::Results => "results",
-            Self::Models => "models",
-            Self::MyDigits => "my-digits",
-            Self::Sweep => "sweep",
-            Self::Hardware => "hardware",
-            Self::Lessons => "lessons",
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WizardStep {

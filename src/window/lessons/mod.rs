@@ -1,13 +1,12 @@
 //! Lessons: short experiments beside the live program. Each sets things up, asks what the person
 //! expects, lets them try, and ends with their own figures.
 
-pub mod lesson;
 pub mod view;
 
 use std::path::{Path, PathBuf};
 
-pub use self::lesson::{Lesson, LessonError, Question, Step};
 use super::notice::Severity;
+pub use crate::lesson::{Lesson, LessonError, Question, Step};
 use crate::problem::Message;
 use crate::protocol::{Job, JobResult};
 use crate::records::{JobId, RunSummary};

@@ -2,7 +2,6 @@
 //! start. `docs/lessons.md` describes the format.
 
 use crate::run_config::RunConfig;
-use crate::window::Screen;
 
 /// A lesson.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +25,50 @@ pub struct Step {
     pub question: Option<Question>,
     /// Whether the figures of the runs that were started so far are shown.
     pub shows_runs: bool,
+}
+
+/// A screen of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Screen {
+    Train,
+    Draw,
+    Inside,
+    Results,
+    Models,
+    MyDigits,
+    Sweep,
+    Hardware,
+    Lessons,
+}
+
+impl Screen {
+    /// Every screen, in the order of the tabs; lessons stand beside the menu.
+    pub const ALL: [Self; 9] = [
+        Self::Train,
+        Self::Draw,
+        Self::Inside,
+        Self::Results,
+        Self::Models,
+        Self::MyDigits,
+        Self::Sweep,
+        Self::Hardware,
+        Self::Lessons,
+    ];
+
+    /// Its name in a lesson.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Draw => "draw",
+            Self::Inside => "inside",
+            Self::Results => "results",
+            Self::Models => "models",
+            Self::MyDigits => "my-digits",
+            Self::Sweep => "sweep",
+            Self::Hardware => "hardware",
+            Self::Lessons => "lessons",
+        }
+    }
 }
 
 /// A question, to be answered before the answer is shown.
