@@ -138,14 +138,20 @@ pub fn rounded(number: f64, digits: usize) -> f64 {
         .unwrap_or(number)
 }
 
-/// A positive figure with three digits that matter: 0.0123, 4.57, 218, 12,345.
+/// A figure with three digits that matter: 0.000412, 0.0123, 4.57, 218, 12,345.
 pub fn significant(value: f64) -> String {
-    match value.abs() {
-        _ if !value.is_finite() => "–".to_owned(),
-        size if size >= 99.95 => grouped(value.max(0.0).round() as u64),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.9995 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
+    match value {
+        _ if value == 0.0 || !value.is_finite() => format!("{value}"),
+        999.5.. => grouped(value.round() as u64),
+        _ => {
+            let places = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+            let text = format!("{value:.places$}");
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
+            }
+        }
     }
 }
 

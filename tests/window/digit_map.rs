@@ -226,28 +226,14 @@ fn neighbors_are_laid_out_in_the_background() {
         .neighborhood
         .clone();
     let at = window.app().map.place(&drawing.unwrap()).unwrap();
-    let low = |axis: usize| {
-        window
-            .app()
-            .map
-            .positions()
-            .iter()
-            .map(|it| it[axis])
-            .fold(f32::INFINITY, f32::min)
+    let is_within = |axis: usize| {
+        let points = window.app().map.positions().iter();
+        let (low, high) = points.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), point| {
+            (low.min(point[axis]), high.max(point[axis]))
+        });
+        (low..=high).contains(&at[axis])
     };
-    let high = |axis: usize| {
-        window
-            .app()
-            .map
-            .positions()
-            .iter()
-            .map(|it| it[axis])
-            .fold(f32::NEG_INFINITY, f32::max)
-    };
-    assert!(
-        (0..2).all(|axis| low(axis) <= at[axis] && at[axis] <= high(axis)),
-        "{at:?}"
-    );
+    assert!((0..2).all(is_within), "{at:?}");
     window.act(MapAction::Arrange(Layout::Components));
     assert_eq!(window.app().map.positions(), plane);
 }

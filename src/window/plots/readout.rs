@@ -5,8 +5,8 @@ use eframe::egui::{self, Color32, Id, LayerId, Order, Rect, TextFormat, Ui, pos2
 
 use super::chart::Shown;
 use super::curves::{Curves, Pyramid};
-use super::scale::{XAxis, significant};
-use crate::text::format::{memory, percent};
+use super::scale::XAxis;
+use crate::text::format::{memory, percent, significant};
 use crate::window::style;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use egui_plot::{
     GridInput, GridMark, Line, LineStyle, MarkerShape, Plot, PlotPoints, PlotUi, Points,
 };
 
-use crate::text::format::grouped;
+use crate::text::format::{grouped, significant};
 use crate::window::style::Palette;
 
 /// On a logarithmic axis, smaller values are drawn here.
@@ -210,20 +210,6 @@ fn decimals(value: f64, step_size: f64) -> String {
         .all(|letter| matches!(letter, '0' | '.'))
     {
         "0".to_owned()
-    } else {
-        text
-    }
-}
-
-/// Three significant digits: 2.31, 0.0123, 0.000412.
-pub fn significant(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    let places = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{value:.places$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         text
     }

@@ -1,9 +1,10 @@
 //! The steps in view, the heights that fit them, and the ticks of both axes.
 
 use egui_plot::{GridInput, GridMark, PlotPoint};
+use inkling::text::format::significant;
 use inkling::window::plots::chart::bounds;
 use inkling::window::plots::range::{Gesture, Range};
-use inkling::window::plots::scale::{GRID, XAxis, XUnit, YAxis, marks, short_count, significant};
+use inkling::window::plots::scale::{GRID, XAxis, XUnit, YAxis, marks, short_count};
 
 /// Steps of the run.
 const LAST: f64 = 1000.0;
@@ -225,7 +226,7 @@ fn figures_are_short() {
     );
     assert_eq!(
         [2.3051, 0.0123, 0.000_412, 0.0, 12345.0].map(significant),
-        ["2.31", "0.0123", "0.000412", "0", "12345"]
+        ["2.31", "0.0123", "0.000412", "0", "12,345"]
     );
 }
 

@@ -7,8 +7,7 @@ use super::maps::{Scale, square};
 use super::number::{CELL, PIXEL, READABLE, cells};
 use super::unit::Open;
 use crate::records::{LayerKind, ModelRef, SingleStep, UnitName, UnitUpdate, Update};
-use crate::text::format::{count, grouped};
-use crate::window::plots::scale::significant;
+use crate::text::format::{count, grouped, significant};
 use crate::window::{Action, Phase, Pushes as _, RunView, TrainAction, style};
 
 /// Parts of the weights that are shown: those that changed most.

@@ -6,9 +6,9 @@ use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Tex
 
 use crate::infer::model_comparison::letter;
 use crate::records::{EpochRecord, RunSummary, StepPoint};
-use crate::text::format::percent;
+use crate::text::format::{percent, significant};
 use crate::window::RunningMean;
-use crate::window::plots::scale::{marks, significant, static_plot, whole_marks};
+use crate::window::plots::scale::{marks, static_plot, whole_marks};
 use crate::window::style::SemiBold as _;
 use crate::window::style::{self, Palette};
 

@@ -3,8 +3,7 @@
 use eframe::egui::{Id, Slider, Ui};
 
 use crate::records::RateChange;
-use crate::text::format::grouped;
-use crate::window::plots::scale::significant;
+use crate::text::format::{grouped, significant};
 use crate::window::{Action, Phase, Pushes as _, RunView, TrainAction, style};
 
 const ABOUT: &str =
