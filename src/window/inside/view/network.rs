@@ -185,10 +185,10 @@ impl Tiles<'_> {
         self.scale.legend(ui, 260.0);
         ui.add_space(style::GAP / 2.0);
         let height = (ui.ctx().content_rect().bottom() - ui.cursor().top() - 60.0).max(100.0);
+        let sides = self.sides(ui, *LARGE.start()..=LARGE.end().max(height / 2.0));
         let rows = |side: f32| (height / (side + SPACE + 18.0)).max(1.0) as usize;
         let fits = |side: &f32| self.layer.units.div_ceil(self.columns(ui, *side)) <= rows(*side);
-        let side = self.sides(ui, LARGE).into_iter().rev().find(fits);
-        let side = side.unwrap_or_else(|| self.sides(ui, LARGE)[0]);
+        let side = sides.iter().copied().rev().find(fits).unwrap_or(sides[0]);
         self.units(ui, side, actions);
     }
 

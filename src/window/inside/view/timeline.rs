@@ -23,7 +23,7 @@ const PLAYS: f64 = 6.0;
 const LOADS: f64 = 2.0;
 /// The width of the first column, in points, and the limits of the others.
 const NAMES: f32 = 66.0;
-const COLUMN: std::ops::RangeInclusive<f32> = 22.0..=64.0;
+const COLUMN: std::ops::RangeInclusive<f32> = 22.0..=120.0;
 /// The height of a line of text in the table, in points.
 const LINE: f32 = 18.0;
 /// The largest side of an image in the table, in points.
@@ -163,10 +163,12 @@ pub fn table(
         width: ((ui.available_width() - NAMES - 10.0) / positions(run) as f32)
             .clamp(*COLUMN.start(), *COLUMN.end())
             .floor(),
+        row: 0.0,
         images: timeline.images().len(),
         filters,
         filter_width,
     };
+    let table = table.fitting(ui.available_height());
     style::note(
         ui,
         "What the network made of the same images: a frame marks a wrong answer. Click a column to go there.",
@@ -212,6 +214,8 @@ struct Table<'a> {
     in_use: InUse<'a>,
     /// The width of a column, in points.
     width: f32,
+    /// The height of a row, in points.
+    row: f32,
     /// The rows with images.
     images: usize,
     /// The rows with filters, below those.
@@ -221,14 +225,20 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn row(&self) -> f32 {
-        self.width.clamp(24.0, IMAGE + 4.0)
+    /// The same with rows as high as there is room for in this height, if they are no higher than
+    /// wide.
+    fn fitting(self, height: f32) -> Self {
+        let heads = self.top(0) + 2.0 * LINE;
+        let least = self.width.clamp(24.0, IMAGE + 4.0);
+        let row = (height - heads) / (self.images + self.filters).max(1) as f32;
+        let row = row.clamp(least, self.width.max(least)).floor();
+        Self { row, ..self }
     }
 
     /// Where a row begins below the heads.
     fn top(&self, row: usize) -> f32 {
         let gap = if row >= self.images { 6.0 } else { 0.0 };
-        2.0 * LINE + 4.0 + gap + row as f32 * self.row()
+        2.0 * LINE + 4.0 + gap + row as f32 * self.row
     }
 
     /// The filters of all positions in their order, as many for each, as numbers from -1 to 1.
@@ -259,13 +269,13 @@ impl Table<'_> {
         };
         text(LINE * 0.5, "Step");
         text(LINE * 1.5, "Right, %");
-        let side = crisp(ui, SIDE, self.row() - 2.0);
+        let side = crisp(ui, SIDE, (self.row - 2.0).min(NAMES - 6.0));
         for row in 0..self.images {
-            let at = corner + vec2(2.0, self.top(row) + 1.0);
+            let at = corner + vec2(2.0, self.top(row) + (self.row - side) / 2.0);
             image(ui, row, square(ui, at, side));
         }
         for unit in 0..self.filters {
-            let y = self.top(self.images + unit) + self.row() / 2.0;
+            let y = self.top(self.images + unit) + self.row / 2.0;
             text(y, &format!("Filter {}", unit + 1));
         }
     }
@@ -303,7 +313,7 @@ impl Table<'_> {
         }
         let cell = |row: usize| {
             let at = pos2(rect.left(), rect.top() + self.top(row));
-            Rect::from_min_size(at, vec2(self.width, self.row())).shrink(1.0)
+            Rect::from_min_size(at, vec2(self.width, self.row)).shrink(1.0)
         };
         let look = self.app.draw.timeline.look(run, position);
         let labels = self.app.draw.timeline.images().iter();
