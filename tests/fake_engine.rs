@@ -20,7 +20,7 @@ use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::import::{ImportError, Trials};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{
-    Bounds, CandidateImage, Image, Ink, PlacedInk, Steps, Writing, rasterize_steps,
+    Bounds, CandidateImage, Image, Ink, PlacedInk, Placement, Steps, Writing, rasterize_steps,
 };
 use inkling::nn::Net;
 use inkling::optim::Schedule;
@@ -37,14 +37,14 @@ use inkling::records::{
     Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, COMPONENTS,
     Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, Details, DigitDetection,
     DigitMap, DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
-    EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, Inspection,
-    JobId, LabelRejection, LabeledImage, LearningSnapshot, Look, MapLayer, MapPoint, MapSource,
-    MapSpec, MeasuredReading, ModelComparison, ModelInfo, ModelLook, ModelRef, NearImage,
-    Neighborhood, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached,
-    Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition, RunSummary,
-    SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint, Suggestion,
-    Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update,
-    WeightImages, WriterScore, snapshot_step,
+    EvaluationSpec, Explanation, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding,
+    Inspection, JobId, LabelRejection, LabeledImage, LearningSnapshot, Look, MapLayer, MapPoint,
+    MapSource, MapSpec, MeasuredReading, ModelComparison, ModelInfo, ModelLook, ModelRef,
+    NearImage, Neighborhood, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
+    Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
+    RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint,
+    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update,
+    WeightImages, WhySpec, WriterScore, snapshot_step,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
@@ -772,21 +772,41 @@ impl FakeEngine {
                 };
                 protocol::Answer::Drawing(Box::new(explained(prediction, &ink, &details)))
             }
-            Question::Number { ink, steps } => protocol::Answer::Number(digits(&ink, &steps)),
-            Question::Candidates(candidates) => {
-                let one = |candidate: &CandidateImage| candidate.candidate.pieces.len() == 1;
-                let digit = |CandidateImage { candidate, image }| DigitPrediction {
-                    bounds: candidate.bounds.rectangle(),
-                    pieces: candidate.pieces.clone(),
-                    prediction: Prediction {
-                        image,
+            Question::Number { ink, steps, why } => {
+                let mut digits = digits(&ink, &steps);
+                let writing = Writing::of_ink_with(&ink, &steps);
+                for (index, digit) in digits.iter_mut().enumerate() {
+                    let drawing = writing.drawing(digit.pieces.clone()).unwrap();
+                    let details = Details {
+                        why: why.map(|why| why.of_digit(index)),
+                        ..Details::default()
+                    };
+                    let explained = explained(digit.prediction.clone(), &drawing.0, &details);
+                    digit.explanation = explained.explanation;
+                }
+                protocol::Answer::Number(digits)
+            }
+            Question::Candidates { candidates, why } => {
+                let is_one = |it: &&CandidateImage| it.candidate.pieces.len() == 1;
+                let candidates = candidates.iter().filter(is_one).enumerate();
+                let digits = candidates.map(|(index, it)| {
+                    let prediction = Prediction {
+                        image: it.image.clone(),
                         ..prediction(&Ink {
                             strokes: vec![Vec::new()],
                             pen: None,
                         })
-                    },
-                };
-                protocol::Answer::Number(candidates.into_iter().filter(one).map(digit).collect())
+                    };
+                    let why = why.map(|why| why.of_digit(index));
+                    DigitPrediction {
+                        bounds: it.candidate.bounds.rectangle(),
+                        pieces: it.candidate.pieces.clone(),
+                        explanation: why
+                            .map(|why| explanation(&prediction, it.placement, None, why)),
+                        prediction,
+                    }
+                });
+                protocol::Answer::Number(digits.collect())
             }
             Question::Drawings(drawings) => {
                 let answer = |ink: &Ink| {
@@ -1207,44 +1227,60 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
 /// So many strokes look like no digit.
 pub const NO_DIGIT: usize = 9;
 
-/// A small network at work on a drawing.
 /// What is recognized in a drawing, without details.
 pub fn recognition(ink: &Ink) -> Recognition {
     explained(prediction(ink), ink, &Details::default())
 }
 
-/// What is recognized in a drawing for which this is predicted, with these details: the ink in its
-/// upper half speaks for the class, and a stroke below would make it another one.
+/// What is recognized in a drawing for which this is predicted, with these details.
 pub fn explained(prediction: Prediction, ink: &Ink, details: &Details) -> Recognition {
-    let class = details.class.unwrap_or(prediction.digit);
+    let placement = PlacedInk::new(ink, &Steps::ALL).map(|placed| placed.placement);
+    Recognition {
+        inspection: details.inspection.then(|| inspection(ink, details.look)),
+        explanation: details
+            .why
+            .map(|why| explanation(&prediction, placement, Some(ink), why)),
+        neighborhood: (details.nearest > 0).then(|| neighborhood(1, usize::from(details.nearest))),
+        micros: prediction.micros,
+        prediction,
+    }
+}
+
+/// The ink in the upper half speaks for the class, and a stroke below would make a drawing another
+/// one.
+fn explanation(
+    prediction: &Prediction,
+    placement: Option<Placement>,
+    ink: Option<&Ink>,
+    why: WhySpec,
+) -> Explanation {
+    let class = why.explained(prediction);
     let pixels = prediction.image.pixels().iter().enumerate();
     let values =
         pixels.map(|(pixel, gray)| f32::from(*gray) / 255.0 * if pixel < 392 { 1.0 } else { -0.5 });
-    let placed = PlacedInk::new(ink, &Steps::ALL).filter(|_| details.attribution);
-    let added = vec![vec![[60.0, 200.0], [180.0, 200.0]]];
-    let change = Change {
-        strokes: [ink.strokes.clone(), added.clone()].concat(),
-        added,
-        probability: 0.81,
-        ..Change::default()
-    };
-    let is_other = class != prediction.digit;
-    Recognition {
-        inspection: details.inspection.then(|| inspection(ink, details.look)),
-        attribution: details.attribution.then(|| Attribution {
+    let change = ink.map(|ink| {
+        let added = vec![vec![[60.0, 200.0], [180.0, 200.0]]];
+        Change {
+            strokes: [ink.strokes.clone(), added.clone()].concat(),
+            added,
+            probability: 0.81,
+            ..Change::default()
+        }
+    });
+    let is_other = class != prediction.digit && ink.is_some();
+    Explanation {
+        attribution: Attribution {
             class,
             values: values.collect(),
             log_odds: 3.0,
             blank: -2.0,
-        }),
-        placement: placed.map(|placed| placed.placement),
-        counterfactual: (details.counterfactual && is_other).then_some(Counterfactual {
+        },
+        placement,
+        counterfactual: (why.counterfactual && is_other).then_some(Counterfactual {
             class,
-            change: (class != 0).then_some(change),
+            change: change.filter(|_| class != 0),
         }),
-        neighborhood: (details.nearest > 0).then(|| neighborhood(1, usize::from(details.nearest))),
-        micros: prediction.micros,
-        prediction,
+        micros: 100,
     }
 }
 
@@ -1323,6 +1359,7 @@ pub fn neighborhood(map: u64, count: usize) -> Neighborhood {
     }
 }
 
+/// A small network at work on a drawing.
 pub fn inspection(ink: &Ink, look: Option<Look>) -> Inspection {
     let image = rasterize_steps(ink, &Steps::ALL);
     let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 1).unwrap();
@@ -1364,6 +1401,7 @@ pub fn digits(ink: &Ink, steps: &Steps) -> Vec<DigitPrediction> {
             bounds: Bounds::of(stroke.iter().copied()).rectangle(),
             pieces: index..index + 1,
             prediction,
+            explanation: None,
         }
     };
     ink.strokes.iter().enumerate().map(digit).collect()

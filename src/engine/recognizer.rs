@@ -63,14 +63,23 @@ impl Recognizer {
                 }
                 Ok(Answer::Drawing(Box::new(explained)))
             }
-            Question::Number { ink, steps } => {
+            Question::Number { ink, steps, why } => {
                 let writing = Writing::of_ink_with(ink, steps);
-                self.recognize(|model| read_number(model, &writing), events)
-                    .map(Answer::Number)
+                let mut digits = self.recognize(|model| read_number(model, &writing), events)?;
+                if let Some(why) = why {
+                    self.in_use()?.explain_number(&mut digits, &writing, *why)?;
+                }
+                Ok(Answer::Number(digits))
             }
-            Question::Candidates(candidates) => self
-                .recognize(|model| read_candidates(model, candidates), events)
-                .map(Answer::Number),
+            Question::Candidates { candidates, why } => {
+                let mut digits =
+                    self.recognize(|model| read_candidates(model, candidates), events)?;
+                if let Some(why) = why {
+                    self.in_use()?
+                        .explain_candidates(&mut digits, candidates, *why)?;
+                }
+                Ok(Answer::Number(digits))
+            }
             Question::Drawings(drawings) => self.classify_all(drawings).map(Answer::Drawings),
             Question::Map(spec) => {
                 let is_training = self.followed().is_some();

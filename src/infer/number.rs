@@ -46,6 +46,7 @@ pub fn read_as_one(
         bounds: bounds.rectangle(),
         pieces,
         prediction,
+        explanation: None,
     }])
 }
 
@@ -113,6 +114,7 @@ fn read<'a, F: FnOnce() -> Image>(
             bounds: candidate.bounds.rectangle(),
             pieces: candidate.pieces.clone(),
             prediction,
+            explanation: None,
         });
     }
     digits.reverse();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::image::{BOX, Coverage, Image, SIDE};
 use super::steps::{StageImage, StageKind, StageObserver, Step, Steps};
-use super::{Ink, Stroke};
+use super::{Bounds, Ink, Stroke};
 
 /// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it
 /// was drawn with: MNIST's median (measured on its training images).
@@ -96,6 +96,21 @@ impl Placement {
     /// The place of a point of the drawing, in image pixels from the upper left corner.
     pub fn in_image(&self, point: [f32; 2]) -> [f32; 2] {
         [0, 1].map(|axis| point[axis] * self.scale + self.offset[axis])
+    }
+
+    /// That of an image file of this size, which is scaled to the whole image and centered.
+    pub(super) fn of_whole(bounds: Bounds) -> Self {
+        let longest = bounds.size(0).max(bounds.size(1));
+        let scale = SIDE as f32 / longest;
+        let offset = [0, 1].map(|axis| (longest - bounds.size(axis)) / 2.0 * scale);
+        Self { scale, offset }
+    }
+
+    /// The same for a drawing in another unit, this many of which are one of this.
+    #[must_use]
+    pub(super) fn in_unit(self, unit: f32) -> Self {
+        let scale = self.scale / unit;
+        Self { scale, ..self }
     }
 
     /// The point of the drawing at a place in the image.

@@ -18,7 +18,7 @@ use crate::records::{
     BundleId, BundleUse, DataUpload, Details, DigitMap, DigitPrediction, DrawingAnswer,
     EpochRecord, FilePart, HeldOutImage, InitializationReport, Intervention, JobId,
     LearningSnapshot, MapSpec, ModelInfo, ModelRef, RateChange, Recognition, Rescue, RunPlan,
-    RunPosition, SingleStep, StepPoint, Telemetry, TimeToAccuracy, UnitName,
+    RunPosition, SingleStep, StepPoint, Telemetry, TimeToAccuracy, UnitName, WhySpec,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
@@ -139,9 +139,16 @@ pub enum Question {
         ink: Ink,
         /// The steps that make images of it.
         steps: Steps,
+        /// What is explained of its digits.
+        why: Option<WhySpec>,
     },
-    /// What may be a digit in an image file, with its images; answered with [`Answer::Number`].
-    Candidates(Vec<CandidateImage>),
+    /// What may be a digit in an image file; answered with [`Answer::Number`].
+    Candidates {
+        /// With their images.
+        candidates: Vec<CandidateImage>,
+        /// What is explained of the digits among them.
+        why: Option<WhySpec>,
+    },
     /// Several drawings, a few dozen at a time, so that nothing else waits; answered with
     /// [`Answer::Drawings`].
     Drawings(Vec<Ink>),

@@ -53,7 +53,9 @@ pub use model::{
     Prediction, Sample, Suggestion,
 };
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
-pub use recognition::{Attribution, Change, Counterfactual, Details, Recognition};
+pub use recognition::{
+    Attribution, Change, Counterfactual, Details, Explanation, Recognition, WhySpec,
+};
 pub use run::{
     Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, Rescue,
     RunPlan, RunPosition, RunSummary, SnapshotRecord, StepCurve, StepPoint, Telemetry, chance_loss,

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
+use super::{
+    Accuracy, Ensemble, Explanation, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty,
+};
 use crate::ink::{Framing, Image};
 use crate::run_config::{Classes, DataSpec, DeviceChoice, Network};
 use crate::text::visible::is_hidden;
@@ -210,6 +212,8 @@ pub struct DigitPrediction {
     pub pieces: std::ops::Range<usize>,
     /// What a model makes of it.
     pub prediction: Prediction,
+    /// Why, if that was asked.
+    pub explanation: Option<Explanation>,
 }
 
 /// A name, a note, tags and a star. They belong to a saved run and change nothing about it.

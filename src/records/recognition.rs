@@ -1,51 +1,78 @@
-//! A drawing of one digit: the prediction, and what explains it.
+//! What was recognized in a drawing, and what explains it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Inspection, Look, Neighborhood, Prediction};
 use crate::ink::{Placement, Stroke};
 
-/// What is wanted of a drawing besides the prediction.
+/// What is wanted of a drawing of one digit besides the prediction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Details {
     /// What the network computes.
     pub inspection: bool,
     /// The unit that is looked at closely.
     pub look: Option<Look>,
-    /// Which ink speaks for a class, and which against it.
-    pub attribution: bool,
-    /// The class that is explained; `None` for the one that is predicted.
-    pub class: Option<u8>,
-    /// The smallest change with which that class would be predicted, if another is.
-    pub counterfactual: bool,
+    /// What explains the prediction.
+    pub why: Option<WhySpec>,
     /// How many of the nearest images, and with them where the drawing is on the map; none for 0.
     pub nearest: u8,
 }
 
-impl Details {
+/// What is explained of a drawing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WhySpec {
+    /// Of several digits the one that the rest is about, from 0 on the left.
+    pub digit: usize,
+    /// The class that is explained; `None` for the one that is predicted.
+    pub class: Option<u8>,
+    /// Whether to look for the smallest change with which that class would be predicted, if another
+    /// is.
+    pub counterfactual: bool,
+}
+
+impl WhySpec {
     /// The class that is explained of a drawing for which this is predicted. One that the model does
     /// not have stands for the one that is predicted.
     pub fn explained(&self, prediction: &Prediction) -> u8 {
         let has = |class: &u8| usize::from(*class) < prediction.probabilities.len();
         self.class.filter(has).unwrap_or(prediction.digit)
     }
+
+    /// What is explained of this one of several digits.
+    #[must_use]
+    pub fn of_digit(self, index: usize) -> Self {
+        if index == self.digit {
+            self
+        } else {
+            Self::default()
+        }
+    }
 }
 
-/// What was recognized in a drawing, with the details that were wanted.
+/// What was recognized in a drawing of one digit, with the details that were wanted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recognition {
     /// What the model makes of it.
     pub prediction: Prediction,
     /// The network at work; `None` for a model that has no layers of one network.
     pub inspection: Option<Inspection>,
-    /// Which ink speaks for a class.
-    pub attribution: Option<Attribution>,
-    /// Where the drawing is in the image, for that; `None` if all of it is in one point.
-    pub placement: Option<Placement>,
-    /// What would make it another class.
-    pub counterfactual: Option<Counterfactual>,
+    /// Why it is read as that.
+    pub explanation: Option<Explanation>,
     /// Where the drawing is on the map, once there is one.
     pub neighborhood: Option<Neighborhood>,
+    /// How long all of it took, in microseconds.
+    pub micros: u32,
+}
+
+/// Why a model takes a digit for what it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Which ink speaks for a class.
+    pub attribution: Attribution,
+    /// Where the digit is in the model's input; `None` if all of it is in one point.
+    pub placement: Option<Placement>,
+    /// What would make it another class; `None` if that was not asked, and for images.
+    pub counterfactual: Option<Counterfactual>,
     /// How long all of it took, in microseconds.
     pub micros: u32,
 }

@@ -18,7 +18,7 @@ use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, Details, DigitPrediction, Divergence,
     DrawingAnswer, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId,
     Look, MapSpec, ModelRef, NotDigitsSpec, RateChange, RateFinding, RateSuggestion, Reached,
-    Replace, Rescue, RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy,
+    Replace, Rescue, RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy, WhySpec,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
@@ -55,6 +55,12 @@ fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T 
     back
 }
 
+const EVERY_REASON: Option<WhySpec> = Some(WhySpec {
+    digit: 1,
+    class: Some(9),
+    counterfactual: true,
+});
+
 fn every_detail() -> Details {
     Details {
         inspection: true,
@@ -63,9 +69,7 @@ fn every_detail() -> Details {
             unit: 2,
             place: Some(3),
         }),
-        attribution: true,
-        class: Some(9),
-        counterfactual: true,
+        why: EVERY_REASON,
         nearest: 10,
     }
 }
@@ -116,9 +120,10 @@ fn every_command_arrives_as_it_left() {
             steps: Steps::ALL,
             details: every_detail(),
         }),
-        question(Question::Candidates(
-            Writing::of_ink(&ink).candidate_images(),
-        )),
+        question(Question::Candidates {
+            candidates: Writing::framed(prediction(&ink).image).candidate_images(),
+            why: EVERY_REASON,
+        }),
         question(Question::Drawings(vec![ink.clone(), Ink::default()])),
         question(Question::Map(MapSpec {
             known: Some(u64::MAX),
@@ -128,6 +133,7 @@ fn every_command_arrives_as_it_left() {
         question(Question::Number {
             ink,
             steps: Steps::ALL.without(Step::Pen).on_page([700.0, 280.0]),
+            why: None,
         }),
         submit(
             6,
@@ -383,6 +389,12 @@ fn every_event_arrives_as_it_left() {
             bounds: [1.0, 2.0, 3.0, 4.0],
             pieces: 0..2,
             prediction: prediction(&Ink::default()),
+            explanation: explained(
+                prediction(&Ink::default()),
+                &Ink::default(),
+                &every_detail(),
+            )
+            .explanation,
         }]))),
         answer(Ok(Answer::Drawings(vec![DrawingAnswer {
             digit: 3,

@@ -1,12 +1,12 @@
 //! Which ink speaks for a class, and which change would make a drawing another one.
 
 use inkling::data::load;
-use inkling::infer::{Classify, starter_file};
-use inkling::ink::{Image, Ink, PIXELS, SIDE, Steps};
+use inkling::infer::{Classify, read_candidates, read_number, starter_file};
+use inkling::ink::{Framing, Image, Ink, PIXELS, SIDE, Steps, Writing, read_writing_file};
 use inkling::math::random::Random;
 use inkling::nn::{Mode, Net};
 use inkling::progress::Unwatched;
-use inkling::records::{Details, Recognition};
+use inkling::records::{Details, Recognition, WhySpec};
 
 use candle_core::{Device, Tensor};
 
@@ -30,9 +30,11 @@ fn explained(strokes: &[&[[f32; 2]]], class: Option<u8>) -> Recognition {
     };
     let prediction = starter().classify_drawing(&ink, &Steps::ALL).unwrap();
     let details = Details {
-        attribution: true,
-        class,
-        counterfactual: true,
+        why: Some(WhySpec {
+            class,
+            counterfactual: true,
+            ..WhySpec::default()
+        }),
         ..Details::default()
     };
     starter()
@@ -172,7 +174,7 @@ fn they_find_what_the_answer_rests_on_better_than_gradients_do() {
 fn a_drawing_is_found_again_in_its_image() {
     let found = explained(&SEVEN, None);
     assert_eq!(found.prediction.digit, 7);
-    let placement = found.placement.unwrap();
+    let placement = found.explanation.unwrap().placement.unwrap();
     let gray = |point: [f32; 2]| {
         let [x, y] = placement.in_image(point);
         found.prediction.image.pixels()[y as usize * SIDE + x as usize]
@@ -191,11 +193,12 @@ fn a_change_makes_a_drawing_what_was_asked_for() {
     for strokes in [&SEVEN[..], &ONE, &FOUR] {
         for class in 0..10 {
             let before = explained(strokes, Some(class));
+            let counterfactual = before.explanation.clone().unwrap().counterfactual;
             if before.prediction.digit == class {
-                assert_eq!(before.counterfactual, None, "nothing has to change");
+                assert_eq!(counterfactual, None, "nothing has to change");
                 continue;
             }
-            let counterfactual = before.counterfactual.clone().unwrap();
+            let counterfactual = counterfactual.unwrap();
             assert_eq!(counterfactual.class, class);
             let Some(change) = counterfactual.change else {
                 continue;
@@ -217,8 +220,8 @@ fn a_change_makes_a_drawing_what_was_asked_for() {
 #[test]
 fn a_seven_without_its_bar_is_a_one_and_a_one_with_it_a_seven() {
     let change = |strokes: &[&[[f32; 2]]], class| {
-        let found = explained(strokes, Some(class)).counterfactual.unwrap();
-        found.change.unwrap()
+        let found = explained(strokes, Some(class)).explanation.unwrap();
+        found.counterfactual.unwrap().change.unwrap()
     };
     let to_one = change(&SEVEN, 1);
     assert!(to_one.added.is_empty(), "{to_one:?}");
@@ -237,8 +240,90 @@ fn a_scribble_is_explained_too() {
     let points: Vec<[f32; 2]> = (0..20_000)
         .map(|_| [random.range(0.0, 280.0), random.range(0.0, 280.0)])
         .collect();
-    let found = explained(&[&points], Some(3));
-    assert!(found.attribution.is_some() && found.counterfactual.is_some());
-    let dot = explained(&[&[[50.0, 50.0]]], Some(3));
-    assert!(dot.attribution.is_some());
+    let found = explained(&[&points], Some(3)).explanation.unwrap();
+    assert!(found.placement.is_some() && found.counterfactual.is_some());
+    let dot = explained(&[&[[50.0, 50.0]]], Some(3)).explanation.unwrap();
+    assert_eq!(dot.attribution.class, 3);
+}
+
+/// The strokes, moved to the right by so many units.
+fn moved(strokes: &[&[[f32; 2]]], right: f32) -> Vec<Vec<[f32; 2]>> {
+    let stroke = |stroke: &&[[f32; 2]]| stroke.iter().map(|[x, y]| [x + right, *y]).collect();
+    strokes.iter().map(stroke).collect()
+}
+
+#[test]
+fn each_of_several_digits_is_explained_as_if_it_stood_alone() {
+    let ink = Ink {
+        strokes: [moved(&SEVEN, 0.0), moved(&FOUR, 250.0)].concat(),
+        pen: Some(18.0),
+    };
+    let writing = Writing::of_ink(&ink);
+    let mut digits = read_number(&starter(), &writing).unwrap();
+    let read: Vec<u8> = digits.iter().map(|it| it.prediction.digit).collect();
+    assert_eq!(read, [7, 4]);
+    let why = WhySpec {
+        digit: 1,
+        class: Some(9),
+        counterfactual: true,
+    };
+    starter()
+        .explain_number(&mut digits, &writing, why)
+        .unwrap();
+    let [seven, four] = [0, 1].map(|index: usize| digits[index].explanation.clone().unwrap());
+    assert_eq!((seven.attribution.class, four.attribution.class), (7, 9));
+    assert_eq!(seven.counterfactual, None, "nobody asked");
+    let alone = explained(&FOUR, Some(9)).explanation.unwrap();
+    assert_eq!(four.attribution, alone.attribution);
+    let [there, here] = [four, alone].map(|it| it.placement.unwrap().in_image([0.0; 2])[0]);
+    assert!(there < here - 15.0, "{there} {here}");
+
+    let mut strokes = writing.strokes_without(digits[1].pieces.clone());
+    assert_eq!(strokes, moved(&SEVEN, 0.0));
+    let four = digits[1].explanation.as_ref().unwrap();
+    let change = four.counterfactual.as_ref().unwrap().change.as_ref();
+    strokes.extend(change.unwrap().strokes.iter().cloned());
+    let changed = Ink { strokes, ..ink };
+    let read = read_number(&starter(), &Writing::of_ink(&changed)).unwrap();
+    let read: Vec<u8> = read.iter().map(|it| it.prediction.digit).collect();
+    assert_eq!(read, [7, 9]);
+}
+
+#[test]
+fn digits_of_an_image_are_explained_where_they_are() {
+    // Ink of 20x100 pixels each, the second further to the right and down.
+    let (mut pixels, corners) = (
+        image::GrayImage::from_pixel(400, 200, image::Luma([240])),
+        [[60, 40], [250, 70]],
+    );
+    for [left, top] in corners {
+        for (x, y) in (0..20).flat_map(|x| (0..100).map(move |y| (x, y))) {
+            pixels.put_pixel(left + x, top + y, image::Luma([20]));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("eleven.png");
+    pixels.save(&path).unwrap();
+    let writing = read_writing_file(&path, Framing::Ink).unwrap();
+    let candidates = writing.candidate_images();
+    let mut digits = read_candidates(&starter(), &candidates).unwrap();
+    let why = WhySpec::default();
+    starter()
+        .explain_candidates(&mut digits, &candidates, why)
+        .unwrap();
+    assert_eq!(digits.len(), 2);
+    for (digit, [left, top]) in digits.iter().zip(corners) {
+        let placement = digit.explanation.as_ref().unwrap().placement.unwrap();
+        let gray = |x: u32, y: u32| {
+            let [x, y] = placement.in_image([x as f32, y as f32]);
+            digit.prediction.image.pixels()[y as usize * SIDE + x as usize]
+        };
+        for down in [10, 50, 90] {
+            assert!(gray(left + 10, top + down) > 128, "{left} {down}");
+        }
+        assert_eq!(
+            (gray(left - 10, top + 50), gray(left + 30, top + 50)),
+            (0, 0)
+        );
+    }
 }

@@ -435,6 +435,6 @@ fn my_digits_in(what: &Question) -> u64 {
     match what {
         Question::Drawings(drawings) => drawings.len() as u64,
         Question::Map(spec) => spec.own.len() as u64,
-        Question::Drawing { .. } | Question::Number { .. } | Question::Candidates(_) => 0,
+        Question::Drawing { .. } | Question::Number { .. } | Question::Candidates { .. } => 0,
     }
 }

@@ -12,10 +12,13 @@ use self::attribution::shapley_values;
 use self::counterfactual::Search;
 use super::classifier::Classifier;
 use super::outputs::{Outputs, Scores};
-use crate::ink::{Image, Ink, PIXELS, PlacedInk, Steps};
+use crate::ink::{CandidateImage, Image, Ink, PIXELS, PlacedInk, Placement, Steps, Writing};
 use crate::problem::Problem;
 use crate::progress::Unwatched;
-use crate::records::{Attribution, Counterfactual, Details, Prediction, Recognition};
+use crate::records::{
+    Attribution, Counterfactual, Details, DigitPrediction, Explanation, Prediction, Recognition,
+    WhySpec,
+};
 
 /// The output of a model for an image, as far as one class is concerned.
 struct ClassOutput {
@@ -28,7 +31,7 @@ struct ClassOutput {
 }
 
 impl Classifier {
-    /// What explains this prediction for a drawing, of which these steps made the image: the
+    /// What this prediction comes with for a drawing, of which these steps made the image: the
     /// details that are wanted.
     pub fn explain(
         &self,
@@ -37,22 +40,10 @@ impl Classifier {
         details: &Details,
     ) -> Result<Recognition, Problem> {
         let start = Instant::now();
-        let class = details.explained(&prediction);
-        let attribution = if details.attribution {
-            Some(self.attribution(&prediction.image, class)?)
-        } else {
-            None
-        };
-        let placement = attribution
-            .as_ref()
-            .and_then(|_| Some(PlacedInk::new(ink, steps)?.placement));
-        let is_other = class != prediction.digit || !prediction.is_digit;
-        let counterfactual = if details.counterfactual && is_other {
-            let change = Search::new(self, steps, class).change(ink)?;
-            Some(Counterfactual { class, change })
-        } else {
-            None
-        };
+        let explanation = details
+            .why
+            .map(|why| self.explain_drawing(&prediction, (ink, steps), why));
+        let explanation = explanation.transpose()?;
         let inspection = if details.inspection {
             self.inspect(&prediction.image, details.look)?
         } else {
@@ -60,12 +51,84 @@ impl Classifier {
         };
         Ok(Recognition {
             inspection,
-            placement,
-            attribution,
-            counterfactual,
+            explanation,
             neighborhood: None,
             micros: prediction.micros + start.elapsed().as_micros() as u32,
             prediction,
+        })
+    }
+
+    /// Explains the digits that were read in a drawing.
+    pub fn explain_number(
+        &self,
+        digits: &mut [DigitPrediction],
+        writing: &Writing,
+        why: WhySpec,
+    ) -> Result<(), Problem> {
+        for (index, digit) in digits.iter_mut().enumerate() {
+            if let Some((ink, steps)) = writing.drawing(digit.pieces.clone()) {
+                let (prediction, why) = (&digit.prediction, why.of_digit(index));
+                digit.explanation = Some(self.explain_drawing(prediction, (&ink, &steps), why)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Explains the digits that were read in an image file.
+    pub fn explain_candidates(
+        &self,
+        digits: &mut [DigitPrediction],
+        candidates: &[CandidateImage],
+        why: WhySpec,
+    ) -> Result<(), Problem> {
+        for (index, digit) in digits.iter_mut().enumerate() {
+            let is_it = |it: &&CandidateImage| it.candidate.pieces == digit.pieces;
+            let placement = candidates.iter().find(is_it).and_then(|it| it.placement);
+            let (prediction, why) = (&digit.prediction, why.of_digit(index));
+            digit.explanation = Some(self.explain_image(prediction, placement, why)?);
+        }
+        Ok(())
+    }
+
+    /// Why it takes a drawing for what it does, and what would make it another class.
+    fn explain_drawing(
+        &self,
+        prediction: &Prediction,
+        (ink, steps): (&Ink, &Steps),
+        why: WhySpec,
+    ) -> Result<Explanation, Problem> {
+        let start = Instant::now();
+        let placement = PlacedInk::new(ink, steps).map(|placed| placed.placement);
+        let explanation = self.explain_image(prediction, placement, why)?;
+        let class = explanation.attribution.class;
+        let is_other = class != prediction.digit || !prediction.is_digit;
+        let counterfactual = if why.counterfactual && is_other {
+            let change = Search::new(self, steps, class).change(ink)?;
+            Some(Counterfactual { class, change })
+        } else {
+            None
+        };
+        Ok(Explanation {
+            counterfactual,
+            micros: start.elapsed().as_micros() as u32,
+            ..explanation
+        })
+    }
+
+    /// Why it takes an image for what it does.
+    fn explain_image(
+        &self,
+        prediction: &Prediction,
+        placement: Option<Placement>,
+        why: WhySpec,
+    ) -> Result<Explanation, Problem> {
+        let start = Instant::now();
+        let attribution = self.attribution(&prediction.image, why.explained(prediction))?;
+        Ok(Explanation {
+            attribution,
+            placement,
+            counterfactual: None,
+            micros: start.elapsed().as_micros() as u32,
         })
     }
 

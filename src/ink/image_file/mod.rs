@@ -94,9 +94,9 @@ fn framed(gray: &GrayImage, framing: Framing) -> Image {
 }
 
 fn reframed(gray: &GrayImage) -> Image {
-    foreground::find_ink(gray, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| {
-        reframe::reframe(&ink, &Steps::ALL, &mut ())
-    })
+    foreground::find_ink(gray, &Steps::ALL, &mut ())
+        .and_then(|ink| reframe::reframe(&ink, &Steps::ALL, &mut ()))
+        .map_or(Image::BLANK, |(image, _)| image)
 }
 
 /// What of an image a model is shown.

@@ -3,7 +3,7 @@
 //! paper, the image as a whole: in gray, light on dark, scaled to the input's 28x28 pixels.
 
 use crate::ink::image::{BOX, Coverage, GrayImage, Image, PIXELS, SIDE};
-use crate::ink::rasterize::{EDGE, PEN, distances};
+use crate::ink::rasterize::{EDGE, PEN, Placement, distances};
 use crate::ink::steps::{StageImage, StageKind, StageObserver, Step, Steps};
 
 /// Subpixels along a pixel's side: the resolution at which strokes are measured and redrawn.
@@ -23,16 +23,14 @@ const SHORTEST_PATH: f32 = 0.45;
 /// the strokes.
 const MISSED: f32 = 0.03;
 
-/// The image of this ink, whose values go from 0 to 1, with these steps. `observer` is shown what
-/// each of them gives.
+/// The image of this ink, whose values go from 0 to 1, with these steps, and where the ink's pixels
+/// are in it; `None` if there is no ink. `observer` is shown what each of them gives.
 pub(in crate::ink) fn reframe(
     ink: &GrayImage,
     steps: &Steps,
     observer: &mut impl StageObserver,
-) -> Image {
-    let Some(mut crop) = Crop::around(ink) else {
-        return Image::BLANK;
-    };
+) -> Option<(Image, Placement)> {
+    let mut crop = Crop::around(ink)?;
     let per_pixel = BOX as f32 / crop.longest;
     let pen = 2.0 * pen_radius(&crop.scaled(ink, per_pixel, COARSE)) / COARSE as f32 / per_pixel;
     // As `rasterize` does it: the path of the pen's center fits the box with the usual pen.
@@ -68,11 +66,15 @@ pub(in crate::ink) fn reframe(
         let (x, y) = (index % FINE_SIDE / FINE, index / FINE_SIDE / FINE);
         coverage.0[y * SIDE + x] += value / (FINE * FINE) as f32;
     }
-    let image = coverage.centered(steps);
+    let shift = coverage.shift(steps);
+    let image = coverage.moved(shift);
     observer.stage(StageKind::Step(Step::Centering), || {
         StageImage::Model(Box::new(image.clone()))
     });
-    image
+    let center = SIDE as f32 / 2.0;
+    let offset = |axis: usize| center + shift[axis] as f32 - crop.middle[axis] * scale;
+    let offset = [0, 1].map(offset);
+    Some((image, Placement { scale, offset }))
 }
 
 /// The square around the ink, in pixels of the file's image.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Bounds, Writing};
-use crate::ink::Image;
+use crate::ink::{Image, Placement};
 
 /// The most pieces of one digit, unless it is all that is written.
 const MAX_PIECES: usize = 8;
@@ -54,6 +54,8 @@ pub struct Candidate {
 pub struct CandidateImage {
     pub candidate: Candidate,
     pub image: Image,
+    /// Where its ink is in the image, if it comes from an image file.
+    pub placement: Option<Placement>,
 }
 
 impl Writing {
@@ -66,9 +68,13 @@ impl Writing {
         };
         candidates
             .into_iter()
-            .map(|candidate| CandidateImage {
-                image: self.image(candidate.pieces.clone()),
-                candidate,
+            .map(|candidate| {
+                let (image, placement) = self.observed(candidate.pieces.clone(), &mut ());
+                CandidateImage {
+                    candidate,
+                    image,
+                    placement,
+                }
             })
             .collect()
     }

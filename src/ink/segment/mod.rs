@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::Ink;
 use super::image::{GrayImage, Image};
 use super::image_file::reframe::reframe;
-use super::rasterize::rasterize_with;
+use super::rasterize::{Placement, rasterize_with};
 use super::steps::{Stage, StageImage, StageKind, StageObserver, Step, Steps};
 
 pub use self::candidates::{Candidate, CandidateImage};
@@ -177,7 +177,7 @@ impl Writing {
 
     /// The image that models take as input of these pieces, as if nothing else were written.
     pub fn image(&self, pieces: Range<usize>) -> Image {
-        self.observed(pieces, &mut ())
+        self.observed(pieces, &mut ()).0
     }
 
     /// What the steps from these pieces to their image give, which is the last.
@@ -187,37 +187,73 @@ impl Writing {
         stages
     }
 
-    fn observed(&self, pieces: Range<usize>, observer: &mut impl StageObserver) -> Image {
-        let all = pieces.len() == self.pieces.len();
-        let parts = self.pieces.get(pieces).unwrap_or_default();
-        let middle = || {
-            parts
-                .iter()
-                .fold(Bounds::default(), |bounds, piece| {
-                    bounds.union(piece.bounds)
-                })
-                .middle(0)
+    /// The strokes of these pieces, and the steps that make their image; `None` if the writing is an
+    /// image.
+    pub fn drawing(&self, pieces: Range<usize>) -> Option<(Ink, Steps)> {
+        let Content::Ink(ink) = &self.content else {
+            return None;
         };
+        if pieces.len() == self.pieces.len() {
+            return Some((ink.clone(), self.steps));
+        }
+        let strokes = pieces::joined(self.pieces.get(pieces.clone()).unwrap_or_default());
+        let alone = Ink {
+            strokes,
+            pen: ink.pen,
+        };
+        Some((alone, self.steps_for(pieces)))
+    }
+
+    /// The strokes of all other pieces.
+    pub fn strokes_without(&self, pieces: Range<usize>) -> Vec<super::Stroke> {
+        let [before, after] = [0..pieces.start, pieces.end..self.pieces.len()];
+        let strokes = |part| pieces::joined(self.pieces.get(part).unwrap_or_default());
+        [strokes(before), strokes(after)].concat()
+    }
+
+    /// The steps for these pieces, of which there are others beside them.
+    fn steps_for(&self, pieces: Range<usize>) -> Steps {
+        let parts = self.pieces.get(pieces).unwrap_or_default().iter();
+        let bounds = parts.fold(Bounds::default(), |bounds, piece| {
+            bounds.union(piece.bounds)
+        });
+        self.steps.around(bounds.middle(0))
+    }
+
+    /// The image of these pieces, and of an image file where they are in it.
+    fn observed(
+        &self,
+        pieces: Range<usize>,
+        observer: &mut impl StageObserver,
+    ) -> (Image, Option<Placement>) {
+        let all = pieces.len() == self.pieces.len();
         match &self.content {
             Content::Framed(image) => {
                 observer.stage(StageKind::Step(Step::Centering), || {
                     StageImage::Model(image.clone())
                 });
-                Image::clone(image)
+                (
+                    Image::clone(image),
+                    Some(Placement::of_whole(self.bounds())),
+                )
             }
-            Content::Ink(ink) if all => rasterize_with(ink, &self.steps, observer),
-            Content::Ink(ink) => rasterize_with(
-                &Ink {
-                    strokes: pieces::joined(parts),
-                    pen: ink.pen,
-                },
-                &self.steps.around(middle()),
-                observer,
-            ),
-            Content::Pixels(ink) if all => reframe(ink, &self.steps, observer),
+            Content::Ink(_) => {
+                let image = self
+                    .drawing(pieces)
+                    .map(|(ink, steps)| rasterize_with(&ink, &steps, observer));
+                (image.unwrap_or(Image::BLANK), None)
+            }
             Content::Pixels(ink) => {
-                let alone = pieces::only(ink, parts.iter().flat_map(|piece| &piece.pixels));
-                reframe(&alone, &self.steps.around(middle()), observer)
+                let framed = if all {
+                    reframe(ink, &self.steps, observer)
+                } else {
+                    let parts = self.pieces.get(pieces.clone()).unwrap_or_default();
+                    let alone = pieces::only(ink, parts.iter().flat_map(|piece| &piece.pixels));
+                    reframe(&alone, &self.steps_for(pieces), observer)
+                };
+                framed.map_or((Image::BLANK, None), |(image, placement)| {
+                    (image, Some(placement.in_unit(ink.scale)))
+                })
             }
         }
     }

@@ -156,6 +156,7 @@ impl Draw {
     fn choose_canvas(&mut self, ctx: &mut Ctx, several: bool) {
         self.drawing_shown_mut(ctx).end();
         ctx.settings.several_digits = several;
+        self.why.class = None;
         self.put_eraser_away_if_empty(ctx);
         // The model may have changed since it was looked at last.
         if self.canvas(ctx) == Canvas::Image {

@@ -3,6 +3,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::why::Explained;
 use super::{Canvas, Draw};
 use crate::protocol::{Answer, Command, Question};
 use crate::records::{
@@ -34,7 +35,7 @@ pub struct Reading {
     emptied: u64,
     answer: Option<(u64, Answer)>,
     /// The digit whose probabilities are shown; the last one, unless another was chosen.
-    chosen: Option<usize>,
+    pub(super) chosen: Option<usize>,
 }
 
 impl Reading {
@@ -74,15 +75,41 @@ impl Reading {
         }
     }
 
+    /// What explains each digit, if that was asked, and the number of the answer.
+    pub(super) fn explained(&self) -> (u64, Vec<Explained<'_>>) {
+        let explained = if let Some((_, Answer::Drawing(recognition))) = &self.answer {
+            let explanation = recognition.explanation.iter();
+            let explained = explanation.map(|explanation| Explained {
+                prediction: &recognition.prediction,
+                explanation,
+                bounds: None,
+            });
+            explained.collect()
+        } else {
+            let explained = self.digits().iter().filter_map(|digit| {
+                Some(Explained {
+                    prediction: &digit.prediction,
+                    explanation: digit.explanation.as_ref()?,
+                    bounds: Some(digit.bounds),
+                })
+            });
+            explained.collect()
+        };
+        (
+            self.answer.as_ref().map_or(0, |(answer, _)| *answer),
+            explained,
+        )
+    }
+
     /// How long it took, in seconds.
     fn duration(&self) -> f32 {
+        let of_digit = |digit: &DigitPrediction| {
+            let explaining = digit.explanation.as_ref().map_or(0, |it| it.micros);
+            digit.prediction.micros + explaining
+        };
         let micros = match &self.answer {
             Some((_, Answer::Drawing(recognition))) => recognition.micros,
-            _ => self
-                .digits()
-                .iter()
-                .map(|digit| digit.prediction.micros)
-                .sum(),
+            _ => self.digits().iter().map(of_digit).sum(),
         };
         micros as f32 * 1e-6
     }
@@ -98,12 +125,12 @@ impl App {
 }
 
 impl Draw {
-    const fn reading_mut(&mut self, canvas: Canvas) -> &mut Reading {
+    pub(super) const fn reading_mut(&mut self, canvas: Canvas) -> &mut Reading {
         &mut self.readings[canvas as usize]
     }
 
     /// What was read on the canvas that is shown.
-    fn reading(&self, ctx: &Ctx) -> &Reading {
+    pub(super) fn reading(&self, ctx: &Ctx) -> &Reading {
         &self.readings[self.canvas(ctx) as usize]
     }
 
@@ -148,13 +175,18 @@ impl Draw {
         self.reading(ctx).is_behind()
     }
 
-    pub(super) fn choose_digit(&mut self, ctx: &Ctx, index: usize) {
+    pub(super) fn choose_digit(&mut self, ctx: &mut Ctx, index: usize) {
         self.reading_mut(self.canvas(ctx)).chosen = Some(index);
+        // What was asked was asked about another digit.
+        if self.why.class.take().is_some() {
+            self.recognize_again(ctx);
+        }
     }
 
     /// What was read belongs to something else.
     pub(super) fn forget_reading(&mut self, ctx: &mut Ctx, canvas: Canvas) {
         let change = ctx.next_id();
+        self.why.class = None;
         let reading = self.reading_mut(canvas);
         reading.chosen = None;
         reading.changed(change, true);
@@ -165,7 +197,8 @@ impl Draw {
         self.put_eraser_away_if_empty(ctx);
         let canvas = ctx.drawing_canvas();
         self.reading_mut(canvas).chosen = None;
-        if self.one.strokes().is_empty() {
+        // Of several, it was asked about the one that was chosen.
+        if canvas == Canvas::Several || self.one.strokes().is_empty() {
             self.why.class = None;
         }
         self.read(ctx, canvas);
@@ -219,12 +252,15 @@ impl Draw {
             Canvas::Several => Question::Number {
                 ink: self.several.ink(),
                 steps: self.steps_for(ctx, &self.several),
+                why: self.why_spec(ctx),
             },
-            Canvas::Image => Question::Candidates(
-                self.prepared_image(ctx)
+            Canvas::Image => Question::Candidates {
+                candidates: self
+                    .prepared_image(ctx)
                     .map(|prepared| prepared.candidates.clone())
                     .unwrap_or_default(),
-            ),
+                why: self.why_spec(ctx),
+            },
         };
         let reading = self.reading_mut(canvas);
         reading.asked = reading.newest;
@@ -249,7 +285,10 @@ impl Draw {
                 nearest: NEAREST,
                 ..Details::default()
             },
-            Screen::Draw if self.why.shown => self.why.details(self.one.pen_down()),
+            Screen::Draw if self.why.shown => Details {
+                why: self.why_spec(ctx),
+                ..Details::default()
+            },
             Screen::Draw => Details {
                 inspection: !ctx.settings.steps_shown && self.can_inspect(),
                 ..Details::default()

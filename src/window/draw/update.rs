@@ -7,7 +7,7 @@ use crate::records::ModelRef;
 use crate::run_config::InferenceChoice;
 use crate::window::desktop::Purpose;
 use crate::window::draw::why::Why;
-use crate::window::draw::{CANVAS, Canvas, Draw, Tool};
+use crate::window::draw::{Canvas, Draw, Tool};
 use crate::window::{Ctx, MyDigitsView, Request, Screen};
 
 /// How ink files end that can be opened in Draw, besides images.
@@ -116,10 +116,11 @@ impl Draw {
             }
             (DrawAction::PenScale(scale), _) => self.drawing_shown_mut(ctx).scale = scale,
             (DrawAction::PenPressure(pressure), _) => self.drawing_shown_mut(ctx).press(pressure),
-            (DrawAction::PenUp, _) => {
+            (DrawAction::PenUp, canvas) => {
                 self.drawing_shown_mut(ctx).end();
                 self.put_eraser_away_if_empty(ctx);
-                if self.why.details(false).counterfactual || !self.can_inspect() {
+                let waited = self.why.class.is_some() || canvas == Canvas::Several;
+                if self.why.shown && waited || !self.can_inspect() {
                     self.recognize_again(ctx);
                 }
             }
@@ -241,19 +242,23 @@ impl Draw {
 
     /// Carries out the change that is shown; `Undo` takes it back.
     fn apply_change(&mut self, ctx: &mut Ctx) {
-        let change = self.counterfactual().and_then(|it| it.change.as_ref());
-        if let Some(change) = change {
-            // What lies beside the canvas would have all of it scaled to fit.
-            let on_canvas = |point: &[f32; 2]| point.map(|at| at.clamp(0.0, CANVAS));
-            let strokes = change
-                .strokes
-                .iter()
-                .map(|it| it.iter().map(on_canvas).collect());
-            let strokes = strokes.collect();
-            let pen = Some(self.one.pen);
-            self.one.put(&Ink { strokes, pen });
-            self.drawing_changed(ctx);
-        }
+        let Some(strokes) = self.changed_strokes(ctx) else {
+            return;
+        };
+        let canvas = self.canvas(ctx);
+        let chosen = self.chosen(ctx);
+        let drawing = self.drawing_shown_mut(ctx);
+        // What lies beside the canvas would have all of it scaled to fit.
+        let size = drawing.size();
+        let on_canvas = |point: [f32; 2]| [0, 1].map(|axis| point[axis].clamp(0.0, size[axis]));
+        let strokes = strokes
+            .into_iter()
+            .map(|stroke| stroke.into_iter().map(on_canvas).collect());
+        let strokes = strokes.collect();
+        let pen = Some(drawing.pen);
+        drawing.put(&Ink { strokes, pen });
+        self.drawing_changed(ctx);
+        self.reading_mut(canvas).chosen = chosen;
     }
 
     /// The image that the model took as input, unless nothing is drawn.

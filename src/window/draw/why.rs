@@ -1,45 +1,90 @@
 //! "Why?": which ink speaks for a digit and which against it, and what would make it another one.
 
-use crate::ink::SIDE;
-use crate::records::{Attribution, Change, Counterfactual, Details, Recognition};
+use crate::ink::{SIDE, Stroke, Writing};
+use crate::records::{Attribution, Change, Counterfactual, Explanation, Prediction, WhySpec};
 use crate::run_config::Classes;
-use crate::window::Draw;
+use crate::window::{Canvas, Ctx, Draw, Screen};
 
-/// What is explained of the drawing of one digit.
+/// What is explained of what is on the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Why {
     /// Whether anybody looks.
     pub shown: bool,
-    /// The class that was asked about; `None` for the one that is predicted.
+    /// The class that was asked about, of the digit that was chosen if there are several; `None` for
+    /// the one that is predicted.
     pub class: Option<u8>,
 }
 
 impl Why {
-    pub(super) fn details(self, pen_down: bool) -> Details {
-        Details {
-            attribution: self.shown,
-            class: self.class.filter(|_| self.shown),
-            // It takes longer, and changes with every point.
-            counterfactual: self.shown && self.class.is_some() && !pen_down,
-            ..Details::default()
-        }
+    /// The class that is explained of a digit for which this is predicted.
+    pub fn of(self, prediction: &Prediction) -> u8 {
+        let asked = WhySpec {
+            class: self.class,
+            ..WhySpec::default()
+        };
+        asked.explained(prediction)
     }
 }
 
+/// A digit on the canvas that is explained.
+#[derive(Clone, Copy, Debug)]
+pub struct Explained<'a> {
+    pub prediction: &'a Prediction,
+    pub explanation: &'a Explanation,
+    /// Its left and upper edge, its width and its height, unless it is all that is drawn.
+    pub bounds: Option<[f32; 4]>,
+}
+
 impl Draw {
-    /// What explains what was recognized in the drawing, as far as it was asked for.
-    pub fn explanation(&self) -> Option<(u64, &Recognition)> {
-        let (version, recognition) = self.recognition()?;
-        let details = self.why.details(self.one.pen_down());
-        let class = details.explained(&recognition.prediction);
-        let attribution = recognition.attribution.as_ref()?;
-        (self.why.shown && attribution.class == class).then_some((version, recognition))
+    /// What is to be explained.
+    pub(super) fn why_spec(&self, ctx: &Ctx) -> Option<WhySpec> {
+        let pen_down = self.drawing_shown(ctx).pen_down();
+        // Explaining several digits takes too long to follow a pen.
+        let waits = pen_down && self.canvas(ctx) == Canvas::Several;
+        let shown = self.why.shown && ctx.screen == Screen::Draw && !waits;
+        shown.then(|| WhySpec {
+            digit: self.chosen(ctx).unwrap_or_default(),
+            class: self.why.class,
+            // It takes longer, and changes with every point.
+            counterfactual: self.why.class.is_some() && !pen_down,
+        })
     }
 
-    /// The change that would make the drawing what was asked about; `None` while it is not known.
-    pub fn counterfactual(&self) -> Option<&Counterfactual> {
-        let (_, recognition) = self.explanation()?;
-        recognition.counterfactual.as_ref()
+    /// What explains the digits on the canvas that is shown, from left to right, as far as that was
+    /// asked for, and the number of the answer.
+    pub fn explained(&self, ctx: &Ctx) -> (u64, Vec<Explained<'_>>) {
+        let (version, explained) = self.reading(ctx).explained();
+        if self.why.shown {
+            (version, explained)
+        } else {
+            (version, Vec::new())
+        }
+    }
+
+    /// What explains the digit that is drawn or was chosen; `None` while it is not known.
+    pub fn explanation(&self, ctx: &Ctx) -> Option<Explained<'_>> {
+        let (_, explained) = self.explained(ctx);
+        let explained = *explained.get(self.chosen(ctx).unwrap_or_default())?;
+        let class = self.why.of(explained.prediction);
+        (explained.explanation.attribution.class == class).then_some(explained)
+    }
+
+    /// The change that would make it what was asked about; `None` while it is not known.
+    pub fn counterfactual(&self, ctx: &Ctx) -> Option<&Counterfactual> {
+        let explained = self.explanation(ctx)?;
+        explained.explanation.counterfactual.as_ref()
+    }
+
+    /// The strokes on the canvas with the change that is shown; `None` while there is none.
+    pub(super) fn changed_strokes(&self, ctx: &Ctx) -> Option<Vec<Stroke>> {
+        let change = self.counterfactual(ctx)?.change.as_ref()?;
+        let mut strokes = Vec::new();
+        if let Some(digit) = self.digits(ctx).get(self.chosen(ctx).unwrap_or_default()) {
+            let writing = Writing::of_ink(&self.drawing_shown(ctx).ink());
+            strokes = writing.strokes_without(digit.pieces.clone());
+        }
+        strokes.extend(change.strokes.iter().cloned());
+        Some(strokes)
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use eframe::egui::{
     Align, Align2, Button, Color32, ComboBox, Context, CornerRadius, FontId, FontSelection, Frame,
-    Grid, Id, InnerResponse, Key, Label, Layout, Margin, Memory, Modal, ModalResponse, Modifiers,
-    Painter, Pos2, ProgressBar, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke,
-    StrokeKind, TextStyle, Ui, Vec2, Widget, WidgetInfo, WidgetText, accesskit, pos2, vec2,
+    Grid, Id, InnerResponse, Key, Label, Layout, Margin, Memory, Mesh, Modal, ModalResponse,
+    Modifiers, Painter, Pos2, ProgressBar, Rect, Response, RichText, Role, ScrollArea, Sense,
+    Shape, Stroke, StrokeKind, TextStyle, Ui, Vec2, Widget, WidgetInfo, WidgetText, accesskit,
+    pos2, vec2,
 };
 
 use self::icons::{Icon, icon};
@@ -565,6 +566,18 @@ pub fn text_with_halo(
         painter.galley_with_override_text_color(place + around, galley, palette.background);
     }
     painter.galley(place, galley, color);
+}
+
+/// Colors side by side, from the left edge to the right one.
+pub fn gradient(painter: &Painter, rect: Rect, colors: &[Color32]) {
+    let width = rect.width() / colors.len().max(1) as f32;
+    let mut mesh = Mesh::default();
+    for (index, color) in colors.iter().enumerate() {
+        let left = rect.left() + width * index as f32;
+        let part = Rect::from_x_y_ranges(left..=left + width, rect.y_range());
+        mesh.add_colored_rect(part, *color);
+    }
+    painter.add(Shape::mesh(mesh));
 }
 
 /// The background of a box that floats over a plot.

@@ -658,7 +658,7 @@ fn the_titles_of_digits_side_by_side_do_not_overlap() {
             for command in harness.state_mut().engine.listen() {
                 if let Command::Read {
                     request,
-                    what: Question::Number { ink, steps },
+                    what: Question::Number { ink, steps, .. },
                 } = command
                 {
                     let mut digits = digits(&ink, &steps);

@@ -31,7 +31,7 @@ fn candidates(engine: &mut FakeEngine) -> Option<Vec<inkling::ink::CandidateImag
     engine.serve();
     engine.heard.iter().rev().find_map(|command| match command {
         Command::Read {
-            what: Question::Candidates(candidates),
+            what: Question::Candidates { candidates, .. },
             ..
         } => Some(candidates.clone()),
         _ => None,

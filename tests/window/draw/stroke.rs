@@ -75,6 +75,11 @@ fn covers_its_width(points: &[Node], pixel: f32) {
     }
 }
 
+fn meshes(painted: &mut PaintedInk, strokes: &[PenStroke]) -> Vec<Arc<Mesh>> {
+    let meshes = painted.meshes(strokes, LOOK);
+    meshes.map(|(_, mesh)| Arc::clone(mesh)).collect()
+}
+
 #[test]
 fn the_curve_passes_through_points_that_lie_apart() {
     let points: Vec<Pos2> = (0u8..20)
@@ -234,9 +239,9 @@ fn a_stroke_that_grows_looks_as_one_drawn_at_once() {
         drawing.extend(*point);
         assert!(painted.meshes(drawing.strokes(), LOOK).count() > 0);
     }
-    let grown: Vec<_> = painted.meshes(drawing.strokes(), LOOK).cloned().collect();
+    let grown: Vec<_> = meshes(&mut painted, drawing.strokes());
     let mut afresh = PaintedInk::default();
-    let once: Vec<_> = afresh.meshes(drawing.strokes(), LOOK).cloned().collect();
+    let once: Vec<_> = meshes(&mut afresh, drawing.strokes());
     assert!(
         grown == once && once.len() > 5,
         "{} and {} pieces",
@@ -254,9 +259,9 @@ fn a_stroke_that_grows_looks_as_one_drawn_at_once() {
 fn of_a_long_stroke_only_the_end_is_computed_again() {
     let mut painted = PaintedInk::default();
     let mut strokes = vec![PenStroke::from(spiral(20_000))];
-    let before: Vec<_> = painted.meshes(&strokes, LOOK).cloned().collect();
+    let before: Vec<_> = meshes(&mut painted, &strokes);
     strokes[0].points.push([10.0, 10.0]);
-    let after: Vec<_> = painted.meshes(&strokes, LOOK).cloned().collect();
+    let after: Vec<_> = meshes(&mut painted, &strokes);
     let same = before
         .iter()
         .zip(&after)
@@ -297,7 +302,7 @@ fn unevenness(side: f32, drawn: f32, slope: f32) -> f32 {
     let mut painted = PaintedInk::default();
     let vertices = painted
         .meshes(drawing.strokes(), look)
-        .flat_map(|mesh| &mesh.vertices)
+        .flat_map(|(_, mesh)| &mesh.vertices)
         .filter(|vertex| vertex.color.a() == 255);
     let off = vertices
         .filter(|vertex| (from.y..to.y).contains(&vertex.pos.y))

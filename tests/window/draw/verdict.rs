@@ -211,6 +211,7 @@ fn classes_that_are_no_digits_are_called_by_their_names() {
             bounds: [0.0; 4],
             pieces: 0..1,
             prediction,
+            explanation: None,
         })
         .to_vec();
     assert_eq!(NumberVerdict::of(&digits).text, "Bag ?");

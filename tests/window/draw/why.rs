@@ -97,13 +97,13 @@ fn a_change_is_looked_for_only_while_the_pen_is_up() {
         answered.collect()
     };
     let plain = asked(DrawAction::PenDown([80.0, 40.0]));
-    assert!(!plain[0].attribution && plain[0].inspection);
+    assert!(plain[0].why.is_none() && plain[0].inspection);
     asked(DrawAction::ShowWhy(true));
     let moved = asked(DrawAction::ExplainClass(Some(9)));
-    assert!(moved[0].attribution && !moved[0].counterfactual);
-    assert_eq!(moved[0].class, Some(9));
+    let why = moved[0].why.unwrap();
+    assert_eq!((why.class, why.counterfactual), (Some(9), false));
     let lifted = asked(DrawAction::PenUp);
-    assert!(lifted[0].counterfactual);
+    assert!(lifted[0].why.unwrap().counterfactual);
 }
 
 #[test]
@@ -116,7 +116,97 @@ fn the_steps_and_the_explanation_take_turns() {
     window.key(Key::W);
     let app = window.app();
     assert!(!app.ctx.settings.steps_shown && app.draw.why.shown);
+}
+
+/// A stroke with so many points at this place of the canvas for several: the fake engine reads that
+/// number.
+fn write(window: &mut Window, left: f32, points: u8) {
+    window.apply(Action::Draw(DrawAction::PenDown([left, 40.0])));
+    for point in 1..points {
+        let at = [left + 10.0, 40.0 + 40.0 * f32::from(point)];
+        window.apply(Action::Draw(DrawAction::PenMove(at)));
+    }
+    window.apply(Action::Draw(DrawAction::PenUp));
+}
+
+#[test]
+fn several_digits_are_explained_and_a_click_chooses_one() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.act(Action::Show(Screen::Draw));
+        window.act(DrawAction::ChooseCanvas { several: true });
+        window.key(Key::W);
+        window.get_by_label_contains("to see which ink speaks for the answer");
+        for (left, points) in [(60.0, 3), (220.0, 4), (380.0, 5)] {
+            write(&mut window, left, points);
+        }
+        window.serve(&mut engine);
+        window.serve(&mut engine);
+        window.get_by_label("Digit 3 of 3. Click another one below the canvas to explain it.");
+        window.get_by_label_contains("speaks most for 5");
+        window.act(DrawAction::ChooseDigit(0));
+        window.get_by_label_contains("speaks most for 3");
+
+        window.focus("Probability of 9");
+        window.key(Key::Enter);
+        window.serve(&mut engine);
+        window.serve(&mut engine);
+        window.get_by_label_contains("speaks most for 9");
+        window.get_by_label_contains("it would be read as 9 (81%)");
+        window.act(DrawAction::ApplyChange);
+        let strokes = window.app().draw.several.strokes().len();
+        assert_eq!(strokes, 4, "the other digits are still there");
+        window.act(Action::Draw(DrawAction::Undo));
+        assert_eq!(window.app().draw.several.strokes().len(), 3);
+        window.serve(&mut engine);
+        window.serve(&mut engine);
+        window.act(DrawAction::ChooseDigit(1));
+        window.get_by_label_contains("speaks most for 4");
+    }
+}
+
+#[test]
+fn several_digits_are_explained_once_the_pen_is_up() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    window.act(Action::Show(Screen::Draw));
     window.act(DrawAction::ChooseCanvas { several: true });
+    window.act(DrawAction::ShowWhy(true));
+    window.act(DrawAction::PenDown([60.0, 40.0]));
+    window.act(DrawAction::PenMove([80.0, 200.0]));
+    window.serve(&mut engine);
+    window.serve(&mut engine);
+    window.get_by_label("Several digits are explained when the pen is up.");
+    window.act(DrawAction::PenUp);
+    window.serve(&mut engine);
+    window.get_by_label_contains("speaks most for 2");
+}
+
+#[test]
+fn an_image_is_explained_but_has_no_strokes_to_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.png");
+    image::GrayImage::from_fn(120, 160, |x, y| {
+        let is_ink = (50..70).contains(&x) && (30..130).contains(&y);
+        image::Luma([if is_ink { 20 } else { 240 }])
+    })
+    .save(&path)
+    .unwrap();
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    window.act(Action::Drop(vec![path]));
+    for _ in 0..400 {
+        window.serve(&mut engine);
+        if !window.app().draw.digits(&window.app().ctx).is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     window.key(Key::W);
-    assert!(window.app().draw.why.shown, "it is about one digit");
+    window.serve(&mut engine);
+    window.get_by_label_contains("speaks most for 1");
+    window.get_by_label("Click another digit above to see which ink speaks for it.");
+    window.act(DrawAction::ExplainClass(Some(4)));
+    window.serve(&mut engine);
+    window.get_by_label_contains("speaks most for 4");
+    window.get_by_label_contains("looked for only in drawings");
+    assert!(!window.has("Apply this change"));
 }

@@ -134,10 +134,10 @@ fn paint(
         pixel: ui.pixels_per_point().recip(),
     };
     let ink: Vec<_> = view.ink.meshes(drawing.strokes(), look).collect();
-    let is_explained =
-        why.is_some_and(|why| why.paint(ui, app, &clipped, (rect.min, scale), ink.iter().copied()));
+    let is_explained = why.is_some_and(|why| why.paint(ui, app, &clipped, (rect.min, scale), &ink));
     if !is_explained {
-        clipped.extend(ink.into_iter().map(|mesh| Shape::Mesh(Arc::clone(mesh))));
+        let meshes = ink.into_iter().map(|(_, mesh)| Arc::clone(mesh));
+        clipped.extend(meshes.map(Shape::Mesh));
     }
     let pen = &view.pen;
     let erasing = pen.by_pointer.map_or(tool == Tool::Eraser, |button| {

@@ -405,11 +405,12 @@ struct Piece {
 }
 
 impl PaintedInk {
+    /// The parts of all strokes, each with the number of its stroke.
     pub fn meshes(
         &mut self,
         strokes: &[PenStroke],
         look: Look,
-    ) -> impl Iterator<Item = &Arc<Mesh>> {
+    ) -> impl Iterator<Item = (usize, &Arc<Mesh>)> {
         if self.look.replace(look) != Some(look) {
             self.strokes.clear();
         }
@@ -418,9 +419,11 @@ impl PaintedInk {
         for (painted, stroke) in self.strokes.iter_mut().zip(strokes) {
             painted.update(stroke, &look);
         }
-        self.strokes
-            .iter()
-            .flat_map(|stroke| stroke.pieces.iter().map(|piece| &piece.mesh))
+        let strokes = self.strokes.iter().enumerate();
+        strokes.flat_map(|(index, stroke)| {
+            let pieces = stroke.pieces.iter();
+            pieces.map(move |piece| (index, &piece.mesh))
+        })
     }
 }
 

@@ -68,10 +68,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
             if let Some(image) = app.draw.image_shown(&app.ctx) {
                 let rect = canvas::image(ui, app, image, &mut view.image, size, actions);
                 let scale = rect.width() / image.source.size()[0] as f32;
+                view.why.paint_over_image(ui, app, rect, scale);
                 number::boxes(ui, app, rect, scale, 0.0);
             } else {
                 let drawing = app.draw.drawing_shown(&app.ctx);
-                let why = Some(&mut view.why).filter(|_| !app.ctx.draws_several());
+                let why = Some(&mut view.why);
                 let shown =
                     canvas::show(ui, app, drawing, (&mut view.canvas, why), size.x, actions);
                 if !app.ctx.draws_several() {
@@ -155,7 +156,8 @@ fn prediction_column(
 ) {
     let reading = app.draw.prediction_shown(&app.ctx);
     let canvas = app.draw.canvas(&app.ctx);
-    let explains = (app.draw.why.shown || app.draw.nearest_shown) && canvas == Canvas::One;
+    let shows_nearest = app.draw.nearest_shown && canvas == Canvas::One;
+    let explains = app.draw.why.shown || shows_nearest;
     let explains_in_little_room = explains && height < LOW;
     verdict::model_choice(ui, app, actions);
     if !explains_in_little_room && !inside::timeline::back_to_end(ui, app, actions) {
@@ -208,8 +210,8 @@ fn prediction_column(
     let least = if explains { EXPLANATION } else { 56.0 };
     let input = ((height - 525.0) * 0.3 + tools).clamp(least, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
-    let explained = app.draw.explanation().filter(|_| canvas == Canvas::One);
-    let explained = explained.and_then(|(_, it)| Some(it.attribution.as_ref()?.class));
+    let explained = reading.filter(|_| app.draw.why.shown);
+    let explained = explained.map(|reading| app.draw.why.of(reading));
     let chosen = ui
         .scope(|ui| bars::horizontal(ui, reading, &app.ctx.classes(), room, explained))
         .inner;
@@ -219,7 +221,7 @@ fn prediction_column(
     ui.add_space(style::GAP / 2.0);
     if explains {
         ui.horizontal(|ui| toggles(ui, app, &mut view.steps, actions));
-        if app.draw.nearest_shown {
+        if shows_nearest {
             let room = ui.available_height();
             return digit_map::nearest(ui, app, &mut view.nearest, room);
         }
@@ -254,8 +256,8 @@ fn prediction_column(
 /// What can be shown in the place of the model's input.
 fn toggles(ui: &mut Ui, app: &App, steps: &mut steps::StepsView, actions: &mut Vec<Action>) {
     steps::header(ui, app, steps, actions);
+    why::toggle(ui, app, actions);
     if app.draw.canvas(&app.ctx) == Canvas::One {
-        why::toggle(ui, app, actions);
         nearest_toggle(ui, app, actions);
     }
 }

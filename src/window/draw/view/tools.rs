@@ -10,7 +10,7 @@ use eframe::egui::{
 
 use crate::window::shell::shortcuts;
 use crate::window::style::icons::Icon;
-use crate::window::{Action, App, Canvas, DrawAction, Drawing, Pushes as _, Screen, Tool, style};
+use crate::window::{Action, App, DrawAction, Drawing, Pushes as _, Screen, Tool, style};
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
@@ -139,7 +139,6 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     }
     shortcuts::undo_and_redo(ui, DrawAction::Undo, DrawAction::Redo, actions);
     let draws = app.ctx.screen == Screen::Draw;
-    let explains = draws && app.draw.canvas(&app.ctx) == Canvas::One;
     let asked_for = ui.input_mut(|input| {
         // As for copying; text on the clipboard arrives as another event.
         let pasted = input.events.iter().find_map(|event| match event {
@@ -163,7 +162,7 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             input
                 .consume_key(Modifiers::NONE, Key::E)
                 .then_some(DrawAction::ChooseTool(other_tool)),
-            (explains && input.consume_key(Modifiers::NONE, Key::W))
+            (draws && input.consume_key(Modifiers::NONE, Key::W))
                 .then_some(DrawAction::ShowWhy(!app.draw.why.shown)),
             (draws && input.consume_shortcut(&OPEN)).then_some(DrawAction::OpenInDraw),
             pasted,

@@ -9,19 +9,29 @@ use eframe::egui::{
 };
 
 use super::ink::{Node, stroke as ribbon};
-use crate::ink::SIDE;
-use crate::records::{Attribution, Recognition};
+use crate::ink::{Placement, SIDE};
+use crate::records::Attribution;
+use crate::text::format::capitalized;
 use crate::window::draw::why::{
     change_sentence, evidence_sentence, figures_sentence, peaks, strengths,
 };
 use crate::window::style::Palette;
-use crate::window::{Action, App, DrawAction, Pushes as _, style};
+use crate::window::{Action, App, Canvas, DrawAction, Pushes as _, style};
 
-/// The colors of the evidence for one answer, as a texture as large as the image.
+/// The colors of the evidence for one answer.
 #[derive(Default)]
 pub struct WhyView {
     content: Option<(u64, Palette)>,
-    texture: Option<TextureHandle>,
+    digits: Vec<Evidence>,
+    textures: Vec<TextureHandle>,
+}
+
+/// The evidence for a digit, besides its texture, which is as large as the model's input.
+#[derive(Debug)]
+struct Evidence {
+    placement: Option<Placement>,
+    /// What is around the digit, in the unit of the drawing or of the image.
+    bounds: Rect,
     /// The pixels that speak most for the class, and those that speak most against it.
     peaks: [Vec<usize>; 2],
 }
@@ -31,6 +41,9 @@ impl std::fmt::Debug for WhyView {
         f.debug_struct("WhyView").finish_non_exhaustive()
     }
 }
+
+/// The least size of an input pixel, in points, with which there is room for signs on the ink.
+const WITH_SIGNS: f32 = 3.0;
 
 /// How dark ink is that says nothing.
 const NEUTRAL: f32 = 0.24;
@@ -48,83 +61,192 @@ fn color(strength: f32, palette: Palette) -> Color32 {
 }
 
 impl WhyView {
-    fn update(&mut self, ui: &Ui, version: u64, recognition: &Recognition) {
+    /// Takes in what is explained, with the colors as ink over an image or for the ink there is.
+    fn update(&mut self, ui: &Ui, app: &App, over_image: bool) {
         let palette = style::palette(ui);
+        let (version, explained) = app.draw.explained(&app.ctx);
         let content = Some((version, palette));
-        let Some(attribution) = &recognition.attribution else {
-            return;
-        };
-        if self.content == content {
+        if self.content == content && self.digits.len() == explained.len() {
             return;
         }
         self.content = content;
-        let pixels = recognition.prediction.image.pixels();
-        let strengths = strengths(attribution, pixels);
-        self.peaks = [1.0, -1.0].map(|sign| peaks(&strengths, pixels, sign));
-        let colors = strengths.into_iter().map(|it| color(it, palette)).collect();
-        let image = ColorImage::new([SIDE; 2], colors);
-        if let Some(texture) = &mut self.texture {
-            texture.set(image, TextureOptions::LINEAR);
-        } else {
-            let texture = ui.ctx().load_texture("why", image, TextureOptions::LINEAR);
-            self.texture = Some(texture);
+        self.digits.clear();
+        for (index, digit) in explained.into_iter().enumerate() {
+            let pixels = digit.prediction.image.pixels();
+            let strengths = strengths(&digit.explanation.attribution, pixels);
+            self.digits.push(Evidence {
+                placement: digit.explanation.placement,
+                bounds: digit
+                    .bounds
+                    .map_or(Rect::EVERYTHING, |[x, y, width, height]| {
+                        Rect::from_min_size(pos2(x, y), vec2(width, height))
+                    }),
+                peaks: [1.0, -1.0].map(|sign| peaks(&strengths, pixels, sign)),
+            });
+            let colors = strengths.into_iter().zip(pixels).map(|(strength, gray)| {
+                let ink = if over_image { *gray } else { u8::MAX };
+                color(strength, palette).gamma_multiply_u8(ink)
+            });
+            let image = ColorImage::new([SIDE; 2], colors.collect());
+            if let Some(texture) = self.textures.get_mut(index) {
+                texture.set(image, TextureOptions::LINEAR);
+            } else {
+                let texture = ui.ctx().load_texture("why", image, TextureOptions::LINEAR);
+                self.textures.push(texture);
+            }
         }
     }
 
-    /// The ink in the colors of what it says, with signs at the clearest places; false if nothing
-    /// is explained.
-    pub fn paint<'a>(
+    /// Each digit with its texture, of those that are not all in one point.
+    fn placed(&self) -> impl Iterator<Item = (&Evidence, Placement, &TextureHandle)> {
+        let digits = self.digits.iter().zip(&self.textures);
+        digits.filter_map(|(digit, texture)| Some((digit, digit.placement?, texture)))
+    }
+
+    /// The ink of these strokes in the colors of what it says, with signs at the clearest places;
+    /// false if nothing is explained.
+    pub fn paint(
         &mut self,
         ui: &Ui,
         app: &App,
         painter: &Painter,
         (origin, scale): (Pos2, f32),
-        ink: impl Iterator<Item = &'a Arc<Mesh>>,
+        ink: &[(usize, &Arc<Mesh>)],
     ) -> bool {
-        let Some((version, recognition)) = app.draw.explanation() else {
+        self.update(ui, app, false);
+        let digits: Vec<_> = self.placed().collect();
+        if digits.is_empty() {
             return false;
-        };
-        self.update(ui, version, recognition);
-        let (Some(texture), Some(placement)) = (&self.texture, &recognition.placement) else {
-            return false;
-        };
-        for mesh in ink {
-            let mut mesh = Mesh::clone(mesh);
-            mesh.texture_id = texture.id();
-            for vertex in &mut mesh.vertices {
-                let at = (vertex.pos - origin) / scale;
-                let [x, y] = placement.in_image([at.x, at.y]);
-                vertex.uv = pos2(x, y) / SIDE as f32;
-                // Edges stay transparent.
-                vertex.color = Color32::from_white_alpha(vertex.color.a());
+        }
+        let reach = app.draw.drawing_shown(&app.ctx).pen / 2.0 + 1.0;
+        let boxes = digits.iter().map(|(digit, ..)| {
+            let Rect { min, max } = digit.bounds.expand(reach);
+            Rect::from_min_max(
+                origin + min.to_vec2() * scale,
+                origin + max.to_vec2() * scale,
+            )
+        });
+        let boxes: Vec<Rect> = boxes.collect();
+        for stroke in ink.chunk_by(|(a, _), (b, _)| a == b) {
+            let around = stroke.iter().map(|(_, mesh)| mesh.calc_bounds());
+            let around = around.fold(Rect::NOTHING, Rect::union);
+            let owner = digit_around(&boxes, around);
+            for (_, mesh) in stroke {
+                for (digit, mut part) in parts(mesh, &boxes, owner) {
+                    let Some((_, placement, texture)) = digits.get(digit) else {
+                        continue;
+                    };
+                    part.texture_id = texture.id();
+                    for vertex in &mut part.vertices {
+                        let at = (vertex.pos - origin) / scale;
+                        let [x, y] = placement.in_image([at.x, at.y]);
+                        vertex.uv = pos2(x, y) / SIDE as f32;
+                        // Edges stay transparent.
+                        vertex.color = Color32::from_white_alpha(vertex.color.a());
+                    }
+                    painter.add(Shape::mesh(part));
+                }
             }
-            painter.add(Shape::mesh(mesh));
         }
         ghost(ui, app, painter, (origin, scale));
-        let palette = style::palette(ui);
-        for (pixels, sign, end) in [
-            (&self.peaks[0], "+", palette.train),
-            (&self.peaks[1], "−", palette.validation),
-        ] {
-            for &pixel in pixels {
-                let middle = [pixel % SIDE, pixel / SIDE].map(|place| place as f32 + 0.5);
-                let [x, y] = placement.in_drawing(middle);
-                let at = origin + vec2(x, y) * scale;
-                painter.circle(at, 9.0, palette.paper, Stroke::new(1.5, end));
-                let font = TextStyle::Body.resolve(ui.style());
-                painter.text(at, Align2::CENTER_CENTER, sign, font, palette.ink);
-            }
-        }
+        self.signs(ui, painter, (origin, scale));
         true
     }
+
+    /// The ink that was found in an image in the colors of what it says, over the image at `rect`,
+    /// of which a pixel is `scale` points.
+    pub fn paint_over_image(&mut self, ui: &Ui, app: &App, rect: Rect, scale: f32) {
+        self.update(ui, app, true);
+        if self.placed().next().is_none() {
+            return;
+        }
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        // The image steps back behind the evidence.
+        let palette = style::palette(ui);
+        painter.rect_filled(rect, 0.0, palette.paper.gamma_multiply(0.7));
+        for (_, placement, texture) in self.placed() {
+            let corner = |at: f32| {
+                let [x, y] = placement.in_drawing([at; 2]);
+                rect.min + vec2(x, y) * scale
+            };
+            let place = Rect::from_min_max(corner(0.0), corner(SIDE as f32));
+            let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+            painter.image(texture.id(), place, whole, Color32::WHITE);
+        }
+        self.signs(ui, &painter, (rect.min, scale));
+    }
+
+    /// A sign at each of the clearest places.
+    fn signs(&self, ui: &Ui, painter: &Painter, (origin, scale): (Pos2, f32)) {
+        let palette = style::palette(ui);
+        for (digit, placement, _) in self.placed() {
+            if scale / placement.scale < WITH_SIGNS {
+                continue;
+            }
+            for (pixels, sign, end) in [
+                (&digit.peaks[0], "+", palette.train),
+                (&digit.peaks[1], "−", palette.validation),
+            ] {
+                for &pixel in pixels {
+                    let middle = [pixel % SIDE, pixel / SIDE].map(|place| place as f32 + 0.5);
+                    let [x, y] = placement.in_drawing(middle);
+                    let at = origin + vec2(x, y) * scale;
+                    painter.circle(at, 9.0, palette.paper, Stroke::new(1.5, end));
+                    let font = TextStyle::Body.resolve(ui.style());
+                    painter.text(at, Align2::CENTER_CENTER, sign, font, palette.ink);
+                }
+            }
+        }
+    }
+}
+
+/// The digit that all of a stroke belongs to; `None` if it goes on in another one.
+fn digit_around(boxes: &[Rect], stroke: Rect) -> Option<usize> {
+    let around = boxes.iter().enumerate();
+    let around = around.filter(|(_, digit)| digit.contains_rect(stroke));
+    let distance = |digit: &Rect| (digit.center().x - stroke.center().x).abs();
+    let nearest = around.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+    nearest.map(|(index, _)| index)
+}
+
+/// A mesh, by the digits that its triangles belong to: all to the `owner`, or each to the digit
+/// nearest to it.
+fn parts(mesh: &Mesh, boxes: &[Rect], owner: Option<usize>) -> Vec<(usize, Mesh)> {
+    if let Some(owner) = owner {
+        return vec![(owner, mesh.clone())];
+    }
+    let corner = |index: u32| mesh.vertices.get(index as usize).map(|vertex| vertex.pos);
+    let nearest = |triangle: &[u32]| {
+        let at = corner(*triangle.first()?)?;
+        let distance = |digit: &Rect| digit.distance_to_pos(at);
+        let boxes = boxes.iter().enumerate();
+        let nearest = boxes.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+        nearest.map(|(index, _)| index)
+    };
+    let owners: Vec<_> = mesh.indices.chunks_exact(3).map(nearest).collect();
+    let part = |digit: usize| {
+        let triangles = mesh.indices.chunks_exact(3).zip(&owners);
+        let its = triangles.filter(|(_, owner)| **owner == Some(digit));
+        let indices: Vec<u32> = its.flat_map(|(triangle, _)| triangle).copied().collect();
+        let part = Mesh {
+            indices,
+            vertices: mesh.vertices.clone(),
+            texture_id: mesh.texture_id,
+        };
+        (digit, part)
+    };
+    let parts = (0..boxes.len()).map(part);
+    parts.filter(|(_, part)| !part.indices.is_empty()).collect()
 }
 
 /// The strokes to add and the parts to erase.
 fn ghost(ui: &Ui, app: &App, painter: &Painter, (origin, scale): (Pos2, f32)) {
-    let change = app.draw.counterfactual().and_then(|it| it.change.as_ref());
-    let Some(change) = change else { return };
+    let counterfactual = app.draw.counterfactual(&app.ctx);
+    let Some(change) = counterfactual.and_then(|it| it.change.as_ref()) else {
+        return;
+    };
     let palette = style::palette(ui);
-    let width = app.draw.one.pen * scale;
+    let width = app.draw.drawing_shown(&app.ctx).pen * scale;
     let pixel = ui.pixels_per_point().recip();
     let place = |[x, y]: &[f32; 2]| origin + vec2(*x, *y) * scale;
     for added in &change.added {
@@ -177,26 +299,41 @@ pub fn toggle(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// What the colors and the ghost mean, in words.
 pub fn panel(ui: &mut Ui, app: &App, view: &WhyView, actions: &mut Vec<Action>) {
-    let classes = app.ctx.classes();
-    let Some((_, recognition)) = app.draw.explanation() else {
-        let prompt = format!(
-            "Draw {} to see which ink speaks for the answer.",
-            classes.one()
+    let (draw, classes) = (&app.draw, app.ctx.classes());
+    let canvas = draw.canvas(&app.ctx);
+    let chosen = draw.chosen(&app.ctx).unwrap_or_default();
+    let (Some(explained), Some(evidence)) = (draw.explanation(&app.ctx), view.digits.get(chosen))
+    else {
+        return drop(style::weak(ui, why_not(app)));
+    };
+    let (attribution, prediction) = (&explained.explanation.attribution, explained.prediction);
+    let digits = draw.digits(&app.ctx).len();
+    if digits > 1 {
+        let number = chosen + 1;
+        let noun = capitalized(classes.noun());
+        let place = match canvas {
+            Canvas::Image => "in the image",
+            Canvas::One | Canvas::Several => "below the canvas",
+        };
+        style::note(
+            ui,
+            format!("{noun} {number} of {digits}. Click another one {place} to explain it."),
         );
-        return drop(style::weak(ui, prompt));
-    };
-    let (Some(attribution), pixels) = (
-        &recognition.attribution,
-        recognition.prediction.image.pixels(),
-    ) else {
-        return;
-    };
-    legend(ui, attribution, classes.name(attribution.class))
-        .on_hover_text(figures_sentence(attribution, &classes));
+    }
     let name = classes.name(attribution.class);
-    style::wrapped(ui, evidence_sentence(&view.peaks, pixels, name));
-    let predicted = recognition.prediction.digit;
-    match (app.draw.why.class, app.draw.counterfactual()) {
+    legend(ui, attribution, name).on_hover_text(figures_sentence(attribution, &classes));
+    style::wrapped(
+        ui,
+        evidence_sentence(&evidence.peaks, prediction.image.pixels(), name),
+    );
+    match (draw.why.class, draw.counterfactual(&app.ctx)) {
+        (None, _) if canvas == Canvas::Image => {
+            let hint = format!(
+                "Click another {} above to see which ink speaks for it.",
+                classes.noun()
+            );
+            style::weak(ui, hint);
+        }
         (None, _) => {
             let hint = format!(
                 "Click another {} above to see what would make it one.",
@@ -204,12 +341,15 @@ pub fn panel(ui: &mut Ui, app: &App, view: &WhyView, actions: &mut Vec<Action>) 
             );
             style::weak(ui, hint);
         }
-        (Some(class), _) if class == predicted && recognition.prediction.is_digit => {}
-        (Some(class), None) => {
-            style::weak(
-                ui,
-                format!("Looking for a small change to {}…", classes.name(class)),
+        (Some(class), _) if class == prediction.digit && prediction.is_digit => {}
+        (Some(_), _) if canvas == Canvas::Image => {
+            let why_not = format!(
+                "What would make it {name} is looked for only in drawings: an image has no strokes to change."
             );
+            style::weak(ui, why_not);
+        }
+        (Some(_), None) => {
+            style::weak(ui, format!("Looking for a small change to {name}…"));
         }
         (Some(_), Some(counterfactual)) => {
             style::wrapped(ui, change_sentence(counterfactual, &classes));
@@ -222,21 +362,35 @@ pub fn panel(ui: &mut Ui, app: &App, view: &WhyView, actions: &mut Vec<Action>) 
     }
 }
 
+/// Why nothing is explained.
+fn why_not(app: &App) -> String {
+    let (draw, classes) = (&app.draw, app.ctx.classes());
+    match draw.canvas(&app.ctx) {
+        Canvas::Image if draw.digits(&app.ctx).is_empty() && !draw.is_behind(&app.ctx) => {
+            format!(
+                "No {} was found in this image, so there is nothing to explain.",
+                classes.noun()
+            )
+        }
+        Canvas::One | Canvas::Several if draw.is_canvas_empty(&app.ctx) => format!(
+            "Draw {} to see which ink speaks for the answer.",
+            classes.one()
+        ),
+        Canvas::Several if draw.several.pen_down() => {
+            "Several digits are explained when the pen is up.".to_owned()
+        }
+        _ => "Working out which ink speaks for the answer…".to_owned(),
+    }
+}
+
 /// The colors from "against" to "for".
 fn legend(ui: &mut Ui, attribution: &Attribution, name: &str) -> Response {
     let palette = style::palette(ui);
     let row = ui.horizontal(|ui| {
         ui.label(style::hint(format!("− against {name}")));
         let (rect, _) = ui.allocate_exact_size(vec2(90.0, 12.0), Sense::hover());
-        let mut mesh = Mesh::default();
-        let parts = 32;
-        for part in 0..parts {
-            let x = |part: usize| rect.left() + rect.width() * part as f32 / parts as f32;
-            let shade = Rect::from_x_y_ranges(x(part)..=x(part + 1), rect.y_range());
-            let strength = (part as f32 + 0.5) / parts as f32 * 2.0 - 1.0;
-            mesh.add_colored_rect(shade, color(strength, palette));
-        }
-        ui.painter().add(Shape::mesh(mesh));
+        let colors = (0..32).map(|part| color((part as f32 + 0.5) / 16.0 - 1.0, palette));
+        style::gradient(ui.painter(), rect, &colors.collect::<Vec<_>>());
         style::outline(ui.painter(), rect, 1.0, palette.line);
         ui.label(style::hint(format!("for {name} +")));
     });

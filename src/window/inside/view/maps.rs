@@ -108,14 +108,7 @@ impl Scale {
             pos2(rect.left() + left, rect.center().y - 4.0),
             pos2(rect.right() - right, rect.center().y + 4.0),
         );
-        let shades = self.shades(palette);
-        let mut mesh = Mesh::default();
-        for (index, color) in shades.iter().enumerate() {
-            let x = |index: usize| bar.left() + bar.width() * index as f32 / SHADES as f32;
-            let shade = Rect::from_x_y_ranges(x(index)..=x(index + 1), bar.y_range());
-            mesh.add_colored_rect(shade, *color);
-        }
-        ui.painter().add(Shape::mesh(mesh));
+        style::gradient(ui.painter(), bar, &self.shades(palette));
         style::outline(ui.painter(), bar, 1.0, palette.line);
         let color = ui.visuals().weak_text_color();
         let texts = [
