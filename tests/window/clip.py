@@ -1,6 +1,6 @@
-"""Owns the README's clip: a network trains while a hand draws digits, and reads them.
+"""Owns the README's clip: a run is started, and while it trains, a hand draws digits; the maps inside the network follow.
 
-    tests/window/run target/release/inkling clip.py assets/inkling.webp
+    INKLING_TEST_SCREEN=1760x1100 tests/window/run target/release/inkling clip.py assets/inkling.webp
 
 Needs ffmpeg, which nothing else here does. On a busy machine the clip stutters.
 """
@@ -17,11 +17,12 @@ from driver import Program, smooth, wait
 
 path, target = sys.argv[1:3]
 SECONDS, FRAMES = 8, 12
-SIZE = [1280, 800]
+# The README shows it half as large.
+ZOOM, SIZE = 1.375, [1280, 800]
 
 home = tempfile.mkdtemp(prefix="inkling-clip-")
 with open(os.path.join(home, "settings.json"), "w") as settings:
-    json.dump({"theme": "dark", "wizard_done": True, "window": {"position": [0, 0], "size": SIZE, "maximized": False}}, settings)
+    json.dump({"theme": "dark", "wizard_done": True, "zoom": ZOOM, "window": {"position": [0, 0], "size": SIZE, "maximized": False}}, settings)
 
 # As a hand draws them: points of smooth curves, in shares of the canvas.
 SEVEN = [[(0.28, 0.24), (0.5, 0.22), (0.73, 0.23), (0.66, 0.38), (0.54, 0.58), (0.45, 0.82)]]
@@ -34,7 +35,7 @@ def draw(program, strokes):
     for stroke in strokes:
         points = [(x + px * width, y + py * height) for px, py in smooth(stroke)]
         length = sum(math.dist(a, b) for a, b in zip(points, points[1:]))
-        program.drag(points, pause=1.2 * (length / width) / len(points))
+        program.drag(points, pause=1.0 * (length / width) / len(points))
 
 
 def record(program):
@@ -48,13 +49,15 @@ with Program(path, home=home) as program:
     program.find("Using", seconds=20)
     program.click("Epochs", role="entry")
     program.key("ctrl+a", "3")
-    program.click("Start", role="push button")
-    wait(lambda: any("at step" in node.text for node in program.nodes()), 120, "the first steps", program)
+    program.click("Maps")
     recording = record(program)
-    time.sleep(0.6)
+    time.sleep(0.3)
+    program.click("Start", role="push button")
+    wait(lambda: any("at step" in node.text for node in program.nodes()), 20, "the first steps", program)
     draw(program, SEVEN)
-    time.sleep(1.2)
+    time.sleep(0.6)
     program.key("Delete")
+    program.key("ctrl+3")
     draw(program, THREE)
     recording.wait()
     if recording.returncode:
