@@ -223,6 +223,8 @@ pub enum TrialEvent {
     Progress(f32),
     /// Its data is about to be sent to another machine.
     Sending(DataUpload),
+    /// What was done to its data besides reading it.
+    DataNotes(Vec<String>),
     Epoch(TrialEpoch),
     /// It trained to its end.
     Completed,
@@ -381,6 +383,9 @@ impl Slot {
                 self.job = None;
                 (trial, event)
             }),
+            Event::DataNotes { job, notes } => {
+                trial(job).map(|trial| (trial, TrialEvent::DataNotes(notes)))
+            }
             Event::Sending(upload) => job.map(|(_, trial)| (trial, TrialEvent::Sending(upload))),
             Event::EngineExited(exit) => {
                 (self.losses, self.was_reached) = (before, was_reached);

@@ -23,6 +23,9 @@ pub trait SweepObserver {
     /// The data of the trials is about to be sent to another machine.
     fn sending(&mut self, _upload: &DataUpload) {}
 
+    /// This was done to the data of the trials besides reading it; said once.
+    fn data_notes(&mut self, _notes: &[String]) {}
+
     /// A trial completed an epoch, its last.
     fn epoch(&mut self, _trial: &Trial) {}
 
@@ -78,6 +81,7 @@ pub fn run(
             .map(|trial| trial.number)
             .collect(),
         running: BTreeMap::new(),
+        data_notes: Vec::new(),
         sweep,
         executor,
         observer,
@@ -101,6 +105,8 @@ struct Session<'s> {
     cut_short: VecDeque<u32>,
     /// Those that train, and how much of each is done.
     running: BTreeMap<u32, f32>,
+    /// What was done to their data, as far as it was said.
+    data_notes: Vec<String>,
 }
 
 impl Session<'_> {
@@ -180,6 +186,12 @@ impl Session<'_> {
                 self.running.insert(number, fraction.clamp(0.0, 1.0));
             }
             TrialEvent::Sending(upload) => self.observer.sending(&upload),
+            // Every trial prepares the same data.
+            TrialEvent::DataNotes(notes) if notes == self.data_notes => {}
+            TrialEvent::DataNotes(notes) => {
+                self.observer.data_notes(&notes);
+                self.data_notes = notes;
+            }
             TrialEvent::Epoch(epoch) => {
                 self.sweep.record(number, elapsed, Entry::Epoch(epoch))?;
                 let Some(trial) = self.sweep.trial(number) else {

@@ -97,6 +97,30 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
 }
 
 #[test]
+fn what_was_done_to_the_data_is_said_once() {
+    let home = tempfile::tempdir().unwrap();
+    let row = |index: usize| {
+        let pixels = (0..64).map(|pixel| (pixel * index % 17).to_string());
+        let label = (index % 10).to_string();
+        std::iter::once(label)
+            .chain(pixels)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let rows: Vec<String> = (0..200).map(row).collect();
+    std::fs::write(home.path().join("small.csv"), rows.join("\n")).unwrap();
+    let output = run(
+        &home,
+        "sweep --data small.csv --preset quick --set epochs=1 --set learning-rate=1e-3,1e-2 --sampler grid --parallel 2",
+    );
+    exits(&output, 0);
+    let said = stderr(&output);
+    for note in ["Pixels from 0 to 16", "8x8 pixels"] {
+        assert_eq!(said.matches(note).count(), 1, "{note}: {said}");
+    }
+}
+
+#[test]
 fn only_the_best_settings_meet_the_test_split_and_only_once() {
     let home = home_with_set(600, 100);
     let output = sweep(&home, "--test --json --out here");

@@ -344,6 +344,10 @@ impl SweepObserver for SweepPrinter<'_> {
         self.progress.note(&Message::sending(upload).to_string());
     }
 
+    fn data_notes(&mut self, notes: &[String]) {
+        self.progress.notes(notes);
+    }
+
     fn epoch(&mut self, trial: &Trial) {
         if let Some(epoch) = trial.epochs.last() {
             self.json(&JsonLine::Epoch {

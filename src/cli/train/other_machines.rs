@@ -124,8 +124,10 @@ impl Runs {
             return Ok(None);
         };
         match event {
-            TrialEvent::Progress(_) => {}
             TrialEvent::Sending(upload) => progress.note(&Message::sending(&upload).to_string()),
+            // Every run prepares the same data.
+            TrialEvent::DataNotes(notes) if run == 1 => progress.notes(&notes),
+            TrialEvent::DataNotes(_) | TrialEvent::Progress(_) => {}
             TrialEvent::Epoch(epoch) => *done = epoch.epoch as f32 / config.epochs.max(1) as f32,
             TrialEvent::Interrupted => {
                 let (config, _) = self.training.remove(&run).unwrap_or_default();
