@@ -7,10 +7,8 @@ pub fn read(bytes: &[u8]) {
     let Ok(weights) = Weights::open(bytes) else {
         return;
     };
-    for tensor in weights.tensors() {
-        if let Ok(values) = weights.values(&tensor.name) {
-            assert_eq!(tensor.shape.iter().product::<usize>(), values.len());
-        }
+    for tensor in weights.tensors.values() {
+        assert_eq!(tensor.shape.iter().product::<usize>(), tensor.values.len());
     }
-    let _ = identify(weights.tensors(), None, None);
+    let _ = identify(weights.named(), None, None);
 }

@@ -17,7 +17,7 @@ use inkling::bench::step_config_of;
 use inkling::download::DownloadError;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
-use inkling::import::{ImportError, Trials};
+use inkling::import::ImportError;
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{
     Bounds, CandidateImage, Image, Ink, PlacedInk, Placement, Steps, Writing, rasterize_steps,
@@ -43,8 +43,8 @@ use inkling::records::{
     NearImage, Neighborhood, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
     Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
     RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint,
-    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, UnitName, UnitUpdate, Update,
-    WeightImages, WhySpec, WriterScore, snapshot_step,
+    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, Trials, UnitName, UnitUpdate,
+    Update, WeightImages, WhySpec, WriterScore, snapshot_step,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,

@@ -1,9 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use crate::problem::{Code, Explain, Problem, sentence};
-use crate::records::{Doubt, MeasuredReading, Reading};
+use crate::records::{Doubt, EXPORT_AS_ONNX, MeasuredReading, Trials};
 use crate::run_config::{DataSpec, ModelKind, Network};
 use crate::system::NotRegular;
 use crate::text::format::{grouped, joined, percent};
@@ -46,6 +44,20 @@ pub enum ImportError {
     Other(#[from] Problem),
 }
 
+impl ImportError {
+    pub fn malformed(path: &Path, reason: String) -> Self {
+        let path = path.to_owned();
+        Self::Malformed { path, reason }
+    }
+
+    pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Self + '_ {
+        |error| Self::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        }
+    }
+}
+
 impl Explain for ImportError {
     fn remedy(&self) -> String {
         match self {
@@ -75,131 +87,60 @@ fn all_models() -> String {
     joined(ModelKind::ALL.iter().map(|model| model.label()), ", ")
 }
 
-/// What was measured of weights, and why it decides nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trials {
-    pub doubt: Doubt,
-    /// How many images each reading was tried on.
-    pub images: u64,
-    pub tried_on: DataSpec,
-    /// The readings that matter, first the one that is offered.
-    pub readings: Vec<MeasuredReading>,
-}
-
-impl Eq for Trials {}
-
-impl Trials {
-    /// A reading in words: what is open of it.
-    pub fn describe(&self, reading: &Reading) -> String {
-        let pixels = reading.normalization_sentence();
-        if !reading.network.model().is_trainable() {
-            return pixels;
-        }
-        // The layers of a CNN are never certain.
-        let is_open = reading.network.model() == ModelKind::Cnn
-            || self
-                .readings
-                .iter()
-                .any(|other| other.reading.network != reading.network);
-        let network = is_open.then(|| reading.network.label());
-        let parts = [
-            network,
-            Some(reading.activation.label().to_owned()),
-            Some(pixels),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
-    /// What can be done if the network is built in none of these ways.
-    pub fn otherwise(&self) -> Option<&'static str> {
-        self.network()
-            .model()
-            .is_trainable()
-            .then_some(EXPORT_AS_ONNX)
-    }
-
-    fn network(&self) -> Network {
-        self.readings.first().map_or_else(
-            || ModelKind::Onnx.into(),
-            |measured| measured.reading.network,
-        )
-    }
-}
-
 /// What stands between a file's weights and the network they resemble most: a weight of either, with
 /// its shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     pub closest: ModelKind,
-    /// Weights with its names but not its shapes.
-    pub wrong: Vec<String>,
-    /// Weights it has and the file has not.
+    /// Weights it has and the file does not have in this shape.
     pub missing: Vec<String>,
-    /// Weights the file has and it has not.
+    /// Weights the file has and it does not have in this shape.
     pub unexpected: Vec<String>,
 }
 
 impl Mismatch {
     fn differences(&self) -> String {
-        let parts = [
-            ("wrong shape", &self.wrong),
-            ("missing", &self.missing),
-            ("unexpected", &self.unexpected),
-        ];
-        let part = |(kind, weights): (&str, &Vec<String>)| format!("{kind}: {}", some(weights));
+        const FEW: usize = 6;
+        let parts = [("missing", &self.missing), ("unexpected", &self.unexpected)];
         let parts = parts.into_iter().filter(|(_, weights)| !weights.is_empty());
+        let part = |(kind, weights): (&str, &Vec<String>)| {
+            let more = match weights.len().saturating_sub(FEW) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{kind}: {}{more}", joined(weights.iter().take(FEW), ", "))
+        };
         joined(parts.map(part), "; ")
-    }
-}
-
-/// The first items of a list, and how many more there are.
-fn some(items: &[String]) -> String {
-    const FEW: usize = 6;
-    match items.split_at_checked(FEW) {
-        Some((shown, rest)) if !rest.is_empty() => {
-            format!("{} and {} more", shown.join(", "), rest.len())
-        }
-        _ => items.join(", "),
-    }
-}
-
-/// "1,000 built-in digits", "1,000 training images of MNIST".
-fn trial_images(images: u64, data: &DataSpec) -> String {
-    let images = grouped(images);
-    if *data == DataSpec::builtin() {
-        format!("{images} built-in digits")
-    } else {
-        format!("{images} training images of {}", data.label())
     }
 }
 
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> String {
-    let why = match trials.doubt {
-        Doubt::Close => "several interpretations are equally accurate",
-        Doubt::LowAccuracy => {
-            "all interpretations have too low an accuracy to tell how the network was built"
+    let model = trials.network().model();
+    let fits = format!("its weights fit {}, but", model.label());
+    let reason = match trials.doubt {
+        _ if !model.is_trainable() => {
+            "it is not clear how its network expects pixels to be normalized".to_owned()
         }
+        Doubt::Close => format!("{fits} several interpretations are equally accurate"),
+        Doubt::LowAccuracy => format!(
+            "{fits} all interpretations have too low an accuracy to tell how the network was built"
+        ),
+    };
+    let tried_on = if trials.tried_on == DataSpec::builtin() {
+        "built-in digits".to_owned()
+    } else {
+        format!("training images of {}", trials.tried_on.label())
     };
     let measured = |it: &MeasuredReading| {
-        format!(
-            "{} with {}",
-            percent(it.accuracy, 1),
-            trials.describe(&it.reading)
-        )
-    };
-    let readings: Vec<String> = trials.readings.iter().map(measured).collect();
-    let network = trials.network();
-    let reason = if network.model().is_trainable() {
-        format!("its weights fit {}, but {why}", network.model().label())
-    } else {
-        "it is not clear how its network expects pixels to be normalized".to_owned()
+        let accuracy = percent(it.accuracy, 1);
+        format!("{accuracy} with {}", trials.describe(&it.reading))
     };
     format!(
-        "{} was not imported: {reason}. Accuracy on {}: {}.",
+        "{} was not imported: {reason}. Accuracy on {} {tried_on}: {}.",
         path.display(),
-        trial_images(trials.images, &trials.tried_on),
-        readings.join("; ")
+        grouped(trials.images),
+        joined(trials.readings.iter().map(measured), "; ")
     )
 }
 
@@ -210,23 +151,17 @@ fn how_to_decide(trials: &Trials) -> String {
     } else {
         ""
     };
-    let network = trials.network().model();
-    let options = match network {
+    let options = match trials.network().model() {
         ModelKind::Onnx => "--mean and --std",
         ModelKind::Cnn => "--layers, --activation, --mean and --std",
         _ => "--network, --activation, --mean and --std",
     };
-    let offered = trials
-        .readings
-        .first()
-        .map_or_else(String::new, |measured| trials.describe(&measured.reading));
-    let onnx = trials
-        .otherwise()
-        .map_or_else(String::new, |otherwise| format!(" {otherwise}"));
+    let offered = trials.readings.first();
+    let offered = offered.map_or_else(String::new, |it| trials.describe(&it.reading));
+    let otherwise = trials.otherwise().unwrap_or_default();
     format!(
-        "{download}To import it with {offered}, use --accept. If you know what it was trained with, name it with {options}.{onnx}"
+        "{download}To import it with {offered}, use --accept. If you know what it was trained with, name it with {options}. {otherwise}"
     )
+    .trim_end()
+    .to_owned()
 }
-
-/// What can be done with any network of `PyTorch`'s.
-const EXPORT_AS_ONNX: &str = "An ONNX file specifies everything except how pixels are normalized. To write one in Python: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";

@@ -1,20 +1,22 @@
 //! Which network a file's weights belong to: by their names if those are ours, otherwise by their
 //! shapes if only one assignment is possible, or by the order of their names. The widths of its
-//! hidden layers need not be those of its model: they follow from the shapes. Weights may also be those
-//! of a plain CNN.
+//! hidden layers need not be those of its model, and a plain CNN may have any layers: they follow
+//! from the shapes.
 
 use std::collections::BTreeMap;
 
-use super::{Mismatch, NamedTensor, cnn};
-use crate::nn::{Layer, ParameterSpec, layers, parameter_specs};
-use crate::run_config::{Activation, HiddenLayers, ModelKind, Network, Widths};
+use super::{Mismatch, NamedTensor};
+use crate::ink::PIXELS;
+use crate::nn::{Layer, layers, parameter_specs};
+use crate::run_config::{Activation, HiddenLayer, HiddenLayers, ModelKind, Network, Widths};
 use crate::text::format::joined;
 
 /// The classes of a network that is imported: it is tried on digits.
 pub const CLASSES: usize = 10;
-
 /// The most networks that weights may belong to.
 const MAX_NETWORKS: usize = 64;
+/// Widths that no other length in a network is a multiple of: they show which lengths are widths.
+const MARKS: [u16; 8] = [1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049];
 
 /// A network that the weights may belong to.
 #[derive(Clone, Debug)]
@@ -49,12 +51,10 @@ pub fn identify(
         .collect();
     let identified = |network: Network| {
         let names = match_names(&tensors, network)?;
+        let in_file = names.iter().map(|(theirs, _)| format!("{prefix}{theirs}"));
         Some(Identified {
             network,
-            names: names
-                .iter()
-                .map(|(theirs, _)| format!("{prefix}{theirs}"))
-                .collect(),
+            names: in_file.collect(),
             renamed: names
                 .into_iter()
                 .filter(|(theirs, ours)| theirs != ours)
@@ -83,15 +83,16 @@ pub fn identify(
 /// The networks whose hidden layers may be as wide as these weights, and the plain CNNs: of those
 /// that compute the same only the first.
 fn of_other_shapes(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Vec<Network> {
+    let chain = chain(tensors);
     // What could be any of the MLPs is the one that has any depth.
     let mut by_generality = candidates.to_vec();
     by_generality.sort_by_key(|kind| *kind != ModelKind::Mlp);
     let mut networks: Vec<Network> = by_generality
         .into_iter()
-        .flat_map(|kind| of_other_widths(tensors, kind))
+        .filter_map(|kind| of_other_widths(tensors, &chain, kind))
         .collect();
     if candidates.contains(&ModelKind::Cnn) {
-        networks.extend(cnn::networks(tensors));
+        networks.extend(cnns(&chain).unwrap_or_default());
     }
     let mut distinct = Vec::<Vec<Layer>>::new();
     networks.retain(|network| {
@@ -115,13 +116,10 @@ fn without_prefixes(mut tensors: Vec<NamedTensor>) -> (String, Vec<NamedTensor>)
             .map(|(first, _)| format!("{first}."));
         // `weight` alone would not be a name: the part before it is its layer.
         let Some(prefix) = first.filter(|prefix| {
-            let rest = |tensor: &NamedTensor| {
-                tensor
-                    .name
-                    .strip_prefix(prefix.as_str())
-                    .is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
-            };
-            tensors.iter().all(rest)
+            tensors.iter().all(|tensor| {
+                let rest = tensor.name.strip_prefix(prefix.as_str());
+                rest.is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
+            })
         }) else {
             return (removed, tensors);
         };
@@ -132,77 +130,129 @@ fn without_prefixes(mut tensors: Vec<NamedTensor>) -> (String, Vec<NamedTensor>)
     }
 }
 
-/// The networks of this model that the weights may belong to if its hidden layers are as wide as
-/// their shapes say.
-fn of_other_widths(tensors: &[NamedTensor], model: ModelKind) -> Vec<Network> {
-    let matrices = tensors
+/// The kernels and matrices in the order in which an image goes through them: each takes what the
+/// one before it gives. Of several that would fit it is the first by name, but the one that gives a
+/// value for each class comes last. Ends where none fits.
+fn chain(tensors: &[NamedTensor]) -> Vec<&NamedTensor> {
+    let mut left: Vec<&NamedTensor> = tensors
         .iter()
         .filter(|tensor| tensor.shape.len() > 1)
-        .count();
-    let counts = model.width_counts();
-    let hidden = if counts.start() == counts.end() {
-        *counts.start()
-    } else {
-        matrices.saturating_sub(1)
+        .collect();
+    left.sort_by_key(|tensor| {
+        let is_matrix = tensor.shape.len() == 2;
+        (
+            is_matrix,
+            is_matrix && tensor.shape[0] == CLASSES,
+            natural_order(&tensor.name),
+        )
+    });
+    let mut chain: Vec<&NamedTensor> = Vec::new();
+    let fits = |tensor: &NamedTensor, before: Option<&[usize]>| match (before, &*tensor.shape) {
+        (None, [_, inputs, _, _]) => *inputs == 1,
+        (None, [_, inputs]) => *inputs == PIXELS,
+        (Some([outputs, _, _, _]), [_, inputs]) => inputs.is_multiple_of(*outputs),
+        (Some([outputs, ..]), [_, inputs, ..]) => inputs == outputs,
+        _ => false,
     };
-    let mut networks = Vec::new();
-    if hidden > 0 && counts.contains(&hidden) {
-        widen(tensors, model, &mut vec![1; hidden], 0, &mut networks);
+    while let Some(next) = left
+        .iter()
+        .position(|tensor| fits(tensor, chain.last().map(|before| &*before.shape)))
+    {
+        chain.push(left.remove(next));
     }
-    networks
+    chain
 }
 
-/// Finds every width that the layer number `index` can have behind those before it, and after it
-/// those of all others.
-fn widen(
+/// The network of this model with hidden layers as wide as the weights say: those with our names,
+/// or else those in the chain.
+fn of_other_widths(
     tensors: &[NamedTensor],
+    chain: &[&NamedTensor],
     model: ModelKind,
-    widths: &mut Vec<u16>,
-    index: usize,
-    networks: &mut Vec<Network>,
-) {
-    if index == widths.len() {
-        networks.extend(Widths::new(widths).map(|widths| Network::new(model, Some(widths))));
-        return;
-    }
-    let specs = |widths: &[u16]| parameter_specs(Network::new(model, Widths::new(widths)), CLASSES);
-    let narrow = specs(widths);
-    widths[index] += 1;
-    let wider = specs(widths);
-    widths[index] -= 1;
-    // The first weight whose outputs become more is that of the layer.
-    let is_of_layer = |(narrow, wider): &(&ParameterSpec, &ParameterSpec)| {
-        narrow.shape.len() > 1 && narrow.shape.first() != wider.shape.first()
+) -> Option<Network> {
+    let counts = model.width_counts();
+    let hidden = (*counts.end()).min(chain.len().saturating_sub(1).max(*counts.start()));
+    let marked = Network::new(model, Some(Widths::new(MARKS.get(..hidden)?)?));
+    let specs = parameter_specs(marked, CLASSES);
+    let named = |name: &str| tensors.iter().find(|tensor| tensor.name == name);
+    let are_ours = specs.iter().all(|spec| named(&spec.name).is_some());
+    let weights: Vec<_> = specs.iter().filter(|spec| spec.shape.len() > 1).collect();
+    let width = |mark: &u16| {
+        let index = weights
+            .iter()
+            .position(|spec| spec.shape[0] == usize::from(*mark))?;
+        let tensor = if are_ours {
+            named(&weights[index].name)?
+        } else {
+            *chain.get(index)?
+        };
+        u16::try_from(*tensor.shape.first()?).ok()
     };
-    let Some((spec, _)) = narrow.iter().zip(&wider).find(is_of_layer) else {
-        return;
-    };
-    let mut fitting: Vec<&NamedTensor> = tensors
-        .iter()
-        .filter(|tensor| {
-            tensor.shape.len() == spec.shape.len() && tensor.shape.get(1..) == spec.shape.get(1..)
-        })
-        .collect();
-    if let Some(named) = fitting
-        .iter()
-        .copied()
-        .find(|tensor| tensor.name == spec.name)
-    {
-        fitting = vec![named];
-    }
-    let mut outputs: Vec<u16> = fitting
-        .iter()
-        .filter_map(|tensor| u16::try_from(*tensor.shape.first()?).ok())
-        .collect();
-    outputs.sort_unstable();
-    outputs.dedup();
-    for width in outputs {
-        if networks.len() < MAX_NETWORKS {
-            widths[index] = width;
-            widen(tensors, model, widths, index + 1, networks);
+    let widths: Vec<u16> = MARKS[..hidden].iter().map(width).collect::<Option<_>>()?;
+    Some(Network::new(model, Some(Widths::new(&widths)?)))
+}
+
+/// Every plain CNN that this chain may be of, the most usual first: all convolutions padded and
+/// pooled alike. The last of them has as many values as the first dense layer takes.
+fn cnns(chain: &[&NamedTensor]) -> Option<Vec<Network>> {
+    let dense = chain.iter().position(|tensor| tensor.shape.len() == 2)?;
+    let (convolutions, matrices) = chain.split_at(dense);
+    let short = |length: usize| u16::try_from(length).ok();
+    let flattened = matrices.first()?.shape[1];
+    // The layers, how much convolutions differ from those before them, and whether the last one
+    // is padded and pooled.
+    let mut ways = vec![(Vec::new(), 0, None)];
+    for tensor in convolutions {
+        let [filters, _, kernel, columns] = *tensor.shape else {
+            return None;
+        };
+        let (filters, kernel) = (short(filters)?, u8::try_from(kernel).ok()?);
+        if columns != usize::from(kernel) {
+            return None;
         }
+        let half = (kernel > 1 && kernel % 2 == 1).then_some(kernel / 2);
+        let mut longer = Vec::new();
+        for (layers, changes, last) in &ways {
+            for padding in [Some(0), half].into_iter().flatten() {
+                for is_pooled in [true, false] {
+                    let mut layers: Vec<HiddenLayer> = layers.clone();
+                    layers.push(HiddenLayer::Convolution {
+                        filters,
+                        kernel,
+                        stride: 1,
+                        padding,
+                        has_activation: true,
+                    });
+                    layers.extend(is_pooled.then_some(HiddenLayer::MaxPooling));
+                    let now = (padding > 0, is_pooled);
+                    let before: (bool, bool) = last.unwrap_or(now);
+                    let changed = 2 * u32::from(now.0 != before.0) + u32::from(now.1 != before.1);
+                    if HiddenLayers::new(&layers).is_ok() {
+                        longer.push((layers, changes + changed, Some(now)));
+                    }
+                }
+            }
+        }
+        ways = longer;
     }
-    widths[index] = 1;
+    ways.sort_by_key(|(_, changes, _)| *changes);
+    let (_, hidden) = matrices.split_last()?;
+    let hidden: Vec<HiddenLayer> = hidden
+        .iter()
+        .map(|tensor| {
+            Some(HiddenLayer::Dense {
+                neurons: short(tensor.shape[0])?,
+                has_activation: true,
+            })
+        })
+        .collect::<Option<_>>()?;
+    let network = |(layers, ..): (Vec<HiddenLayer>, _, _)| {
+        let (outputs, _) = HiddenLayers::outputs(&layers);
+        let fits = outputs.last()?.values() == flattened;
+        let layers = HiddenLayers::new(&[layers, hidden.clone()].concat()).ok()?;
+        fits.then(|| Network::from(ModelKind::Cnn).with_layers(Some(layers)))
+    };
+    Some(ways.into_iter().filter_map(network).collect())
 }
 
 /// The name of every parameter of `network` in the file, with ours; `None` if parameters are
@@ -233,13 +283,16 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
 /// A layer of theirs for each of ours: by the order of their names, or by the shapes of their
 /// parameters if no two layers have the same. Whether it is right, trials on digits tell.
 fn match_layers(mut ours: Layers, mut theirs: Layers) -> Option<BTreeMap<String, String>> {
-    let shapes = |layers: &Layers| layers.iter().map(|(_, it)| it.clone()).collect::<Vec<_>>();
-    if shapes(&ours) != shapes(&theirs) {
+    let are_alike = |ours: &Layers, theirs: &Layers| {
+        ours.iter()
+            .map(|it| &it.1)
+            .eq(theirs.iter().map(|it| &it.1))
+    };
+    if !are_alike(&ours, &theirs) {
         for layers in [&mut ours, &mut theirs] {
             layers.sort_by(|a, b| a.1.cmp(&b.1));
         }
-        let sorted = shapes(&ours);
-        if sorted != shapes(&theirs) || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        if !are_alike(&ours, &theirs) || ours.windows(2).any(|pair| pair[0].1 == pair[1].1) {
             return None;
         }
     }
@@ -252,15 +305,13 @@ fn match_layers(mut ours: Layers, mut theirs: Layers) -> Option<BTreeMap<String,
 }
 
 /// Sorts names as people do: the numbers in them by their values.
-pub(super) fn natural_order(name: &str) -> Vec<(u64, &str)> {
+fn natural_order(name: &str) -> Vec<(u64, &str)> {
     let is_digit = |character: char| character.is_ascii_digit();
     let parts = name
         .split_inclusive(|character| !is_digit(character))
         .flat_map(|part| {
-            let (number, text) = part.split_at(
-                part.find(|character| !is_digit(character))
-                    .unwrap_or(part.len()),
-            );
+            let digits = part.find(|character| !is_digit(character));
+            let (number, text) = part.split_at(digits.unwrap_or(part.len()));
             [(number.parse().unwrap_or_default(), ""), (0, text)]
         });
     parts.collect()
@@ -287,66 +338,37 @@ fn layers_of<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> La
     layers
 }
 
-/// How the weights differ from the most similar candidate.
+/// How the weights differ from the candidate that has the most of their shapes in common.
 fn mismatch(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Mismatch {
-    // Weights of the same shape, one of theirs for one of ours, against those that are left over;
-    // equal names count as well.
-    let similarity = |kind: ModelKind| -> i64 {
-        let specs = parameter_specs(kind, CLASSES);
-        let mut left: Vec<&NamedTensor> = tensors.iter().collect();
-        let mut same_shape = 0;
-        for spec in &specs {
-            if let Some(index) = left.iter().position(|tensor| tensor.shape == spec.shape) {
-                left.swap_remove(index);
-                same_shape += 1;
-            }
-        }
-        let named = specs
-            .iter()
-            .filter(|spec| tensors.iter().any(|tensor| tensor.name == spec.name))
-            .count();
-        3 * same_shape + named as i64 - specs.len() as i64 - tensors.len() as i64
+    let sized = |name: &str, shape: &[usize]| match shape {
+        [] => format!("{name} (scalar)"),
+        _ => format!("{name} ({})", joined(shape, "x")),
     };
-    let closest = candidates
+    let theirs: Vec<String> = tensors
         .iter()
-        .copied()
-        .max_by_key(|&kind| similarity(kind))
-        .unwrap_or(ModelKind::LeNet);
-    let mut missing = parameter_specs(closest, CLASSES);
-    let mut left: Vec<&NamedTensor> = tensors.iter().collect();
-    let mut wrong = Vec::new();
-    missing.retain(|spec| {
-        let Some(index) = left.iter().position(|tensor| tensor.name == spec.name) else {
-            return true;
-        };
-        let found = &left.swap_remove(index).shape;
-        if *found != spec.shape {
-            let [found, expected] = [found, &spec.shape].map(|shape| size(shape));
-            wrong.push(format!("{} is {found} instead of {expected}", spec.name));
-        }
-        false
-    });
-    left.sort_by(|a, b| a.name.cmp(&b.name));
-    let sized = |name: &str, shape: &[usize]| format!("{name} ({})", size(shape));
+        .map(|tensor| sized(&tensor.name, &tensor.shape))
+        .collect();
+    let ours = |model: ModelKind| parameter_specs(model, CLASSES).into_iter();
+    let difference = |model: &&ModelKind| {
+        let mut left: Vec<&[usize]> = tensors.iter().map(|tensor| &*tensor.shape).collect();
+        let missing = ours(**model).filter(|spec| {
+            let same = left.iter().position(|shape| *shape == spec.shape);
+            same.map(|same| left.swap_remove(same)).is_none()
+        });
+        missing.count() + left.len()
+    };
+    let closest = candidates.iter().min_by_key(difference).copied();
+    let closest = closest.unwrap_or(ModelKind::LeNet);
+    let ours: Vec<String> = ours(closest)
+        .map(|spec| sized(&spec.name, &spec.shape))
+        .collect();
+    let without = |these: &[String], others: &[String]| {
+        let these = these.iter().filter(|one| !others.contains(one));
+        these.cloned().collect()
+    };
     Mismatch {
         closest,
-        wrong,
-        missing: missing
-            .iter()
-            .map(|spec| sized(&spec.name, &spec.shape))
-            .collect(),
-        unexpected: left
-            .iter()
-            .map(|tensor| sized(&tensor.name, &tensor.shape))
-            .collect(),
-    }
-}
-
-/// 16x6x5x5
-fn size(shape: &[usize]) -> String {
-    if shape.is_empty() {
-        "scalar".to_owned()
-    } else {
-        joined(shape, "x")
+        missing: without(&ours, &theirs),
+        unexpected: without(&theirs, &ours),
     }
 }

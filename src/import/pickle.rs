@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use super::tensors::MAX_DIMENSIONS;
+
 /// Bytes of a pickle. It describes tensors and has none of their numbers.
 const MAX_BYTES: usize = 4 << 20;
 /// Instructions of a pickle: `torch.save` writes about 30 for each tensor.
@@ -16,6 +18,7 @@ const MAX_INSTRUCTIONS: usize = 1 << 19;
 const MAX_GLOBAL: usize = 100;
 
 const MISSING: &str = "its pickle needs a value that is not there";
+const TRUNCATED: &str = "its pickle is truncated";
 
 /// The index of a value.
 pub type Id = usize;
@@ -31,93 +34,99 @@ pub enum Value {
     Dict(Vec<(Id, Id)>),
     /// `module.name`.
     Global(String),
-    /// The result of calling a global with arguments, if that were done.
-    Call {
-        global: Id,
-        arguments: Id,
-    },
     /// A reference to something in the archive, outside of the pickle.
     Persistent(Id),
+    Tensor(Stored),
 }
 
-#[derive(Debug)]
-pub struct Pickle {
-    values: Vec<Value>,
-    root: Id,
+/// A tensor among the numbers of a file in the archive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The class of its numbers, and the name of the file.
+    pub class: Id,
+    pub file: Id,
+    pub offset: usize,
+    /// How many numbers there are along each axis, and the distance between two of them.
+    pub axes: Vec<(usize, usize)>,
 }
 
-impl Pickle {
-    /// Parses a pickle; the error says what is wrong.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() > MAX_BYTES {
-            return Err(format!(
-                "its pickle is larger than {} MiB, too large for a state dict",
-                MAX_BYTES >> 20
-            ));
-        }
-        let mut interpreter = Interpreter {
-            rest: bytes,
-            values: Vec::new(),
-            stack: Vec::new(),
-            marks: Vec::new(),
-            memo: HashMap::new(),
-        };
-        let root = interpreter.run()?;
-        Ok(Self {
-            values: interpreter.values,
-            root,
-        })
-    }
+#[derive(Debug, Default)]
+pub struct Values(Vec<Value>);
 
-    pub const fn root(&self) -> Id {
-        self.root
-    }
-
-    pub fn value(&self, id: Id) -> &Value {
-        self.values.get(id).unwrap_or(&Value::Other)
-    }
-
-    /// The elements of a sequence; none for other values.
-    pub fn sequence(&self, id: Id) -> &[Id] {
-        if let Value::Sequence(elements) = self.value(id) {
-            elements
-        } else {
-            &[]
-        }
+impl Values {
+    pub fn get(&self, id: Id) -> &Value {
+        self.0.get(id).unwrap_or(&Value::Other)
     }
 
     pub fn text(&self, id: Id) -> Option<&str> {
-        if let Value::Text(text) = self.value(id) {
-            Some(text)
-        } else {
-            None
-        }
-    }
-
-    /// The name of what is called, and its arguments.
-    pub fn call(&self, id: Id) -> Option<(&str, &[Id])> {
-        let Value::Call { global, arguments } = self.value(id) else {
-            return None;
-        };
-        match self.value(*global) {
-            Value::Global(name) => Some((name, self.sequence(*arguments))),
+        match self.get(id) {
+            Value::Text(text) | Value::Global(text) => Some(text),
             _ => None,
         }
     }
 
-    /// The value as an integer that is not negative.
-    pub fn length(&self, id: Id) -> Option<usize> {
-        if let Value::Integer(value) = self.value(id) {
-            usize::try_from(*value).ok()
-        } else {
-            None
+    /// The elements of a sequence; none for other values.
+    fn sequence(&self, id: Id) -> &[Id] {
+        match self.get(id) {
+            Value::Sequence(elements) => elements,
+            _ => &[],
         }
+    }
+
+    /// The value as an integer that is not negative.
+    fn length(&self, id: Id) -> Option<usize> {
+        match *self.get(id) {
+            Value::Integer(value) => usize::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// What `_rebuild_tensor_v2(storage, offset, shape, strides, …)` would return; `None` for other
+    /// arguments.
+    fn tensor(&self, arguments: Id) -> Option<Stored> {
+        let [storage, offset, shape, strides, ..] = *self.sequence(arguments) else {
+            return None;
+        };
+        let Value::Persistent(storage) = *self.get(storage) else {
+            return None;
+        };
+        let [_, class, file, ..] = *self.sequence(storage) else {
+            return None;
+        };
+        let (shape, strides) = (self.sequence(shape), self.sequence(strides));
+        let is_valid = shape.len() == strides.len() && shape.len() <= MAX_DIMENSIONS;
+        let axes = shape.iter().zip(strides).filter(|_| is_valid);
+        let axes =
+            axes.map(|(&length, &stride)| Some((self.length(length)?, self.length(stride)?)));
+        is_valid.then_some(Stored {
+            class,
+            file,
+            offset: self.length(offset)?,
+            axes: axes.collect::<Option<_>>()?,
+        })
     }
 }
 
+/// Parses a pickle: its values, and the one that it is of. The error says what is wrong.
+pub fn read(bytes: &[u8]) -> Result<(Values, Id), String> {
+    if bytes.len() > MAX_BYTES {
+        return Err(format!(
+            "its pickle is larger than {} MiB, too large for a state dict",
+            MAX_BYTES >> 20
+        ));
+    }
+    let mut interpreter = Interpreter {
+        rest: bytes,
+        ..Interpreter::default()
+    };
+    let root = interpreter.run()?;
+    Ok((interpreter.values, root))
+}
+
+#[derive(Default)]
 struct Interpreter<'a> {
     rest: &'a [u8],
-    values: Vec<Value>,
+    values: Values,
     stack: Vec<Id>,
     /// The heights of the stack at each mark.
     marks: Vec<usize>,
@@ -142,14 +151,12 @@ impl<'a> Interpreter<'a> {
                     self.take(8)?;
                     self.push(Value::Other);
                 }
-                b'K' | b'M' => {
-                    let value = self.unsigned(if code == b'K' { 1 } else { 2 })?;
-                    self.push(Value::Integer(value as i64));
-                }
+                b'K' => self.number(1).map(|number| self.integer(number))?,
+                b'M' => self.number(2).map(|number| self.integer(number))?,
                 b'J' => self.signed(4)?,
-                0x8A => self.unsigned(1).and_then(|length| self.signed(length))?,
-                b'X' | b'T' | b'B' => self.unsigned(4).and_then(|length| self.text(length))?,
-                0x8C | b'U' | b'C' => self.unsigned(1).and_then(|length| self.text(length))?,
+                0x8A => self.number(1).and_then(|length| self.signed(length))?,
+                b'X' | b'T' | b'B' => self.number(4).and_then(|length| self.text(length))?,
+                0x8C | b'U' | b'C' => self.number(1).and_then(|length| self.text(length))?,
                 b'}' => self.push(Value::Dict(Vec::new())),
                 b')' | b']' => self.push(Value::Sequence(Vec::new())),
                 b't' | b'l' => {
@@ -160,45 +167,30 @@ impl<'a> Interpreter<'a> {
                     let elements = self.pop_some(usize::from(code - 0x84))?;
                     self.push(Value::Sequence(elements));
                 }
-                b'a' | b'e' => {
-                    let items = self.pop_items(code == b'a', 1)?;
-                    let top = self.top()?;
-                    if let Some(Value::Sequence(elements)) = self.values.get_mut(top) {
-                        elements.extend(items);
-                    }
-                }
-                b's' | b'u' => {
-                    let items = self.pop_items(code == b's', 2)?;
-                    let top = self.top()?;
-                    if let Some(Value::Dict(dict)) = self.values.get_mut(top) {
-                        dict.extend(
-                            items
-                                .as_chunks()
-                                .0
-                                .iter()
-                                .map(|[key, value]| (*key, *value)),
-                        );
-                    }
-                }
+                b'a' => self.pop_some(1).and_then(|items| self.extend(&items))?,
+                b's' => self.pop_some(2).and_then(|items| self.extend(&items))?,
+                b'e' | b'u' => self.pop_to_mark().and_then(|items| self.extend(&items))?,
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
                     self.push(global(&module, &name));
                 }
                 0x93 => {
                     let (name, module) = (self.pop()?, self.pop()?);
-                    let global = global(self.text_of(module)?, self.text_of(name)?);
-                    self.push(global);
+                    let names = self.values.text(module).zip(self.values.text(name));
+                    let (module, name) = names
+                        .ok_or("its pickle names a class with something other than a string")?;
+                    self.push(global(module, name));
                 }
                 b'R' | 0x81 => self.call()?,
                 b'Q' => {
                     let id = self.pop()?;
                     self.push(Value::Persistent(id));
                 }
-                b'q' => self.unsigned(1).and_then(|slot| self.put(slot))?,
-                b'r' => self.unsigned(4).and_then(|slot| self.put(slot))?,
+                b'q' => self.number(1).and_then(|slot| self.put(slot))?,
+                b'r' => self.number(4).and_then(|slot| self.put(slot))?,
                 0x94 => self.put(self.memo.len())?,
-                b'h' => self.unsigned(1).and_then(|slot| self.get(slot))?,
-                b'j' => self.unsigned(4).and_then(|slot| self.get(slot))?,
+                b'h' => self.number(1).and_then(|slot| self.get(slot))?,
+                b'j' => self.number(4).and_then(|slot| self.get(slot))?,
                 other => {
                     return Err(format!(
                         "its pickle contains opcode {other:#04x}, which state dicts do not use"
@@ -212,18 +204,19 @@ impl<'a> Interpreter<'a> {
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self
-            .rest
-            .split_at_checked(length)
-            .ok_or("its pickle is truncated")?;
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(TRUNCATED)?;
         self.rest = rest;
         Ok(taken)
     }
 
     /// A little-endian number of at most four bytes that has no sign.
-    fn unsigned(&mut self, length: usize) -> Result<usize, String> {
+    fn number(&mut self, length: usize) -> Result<usize, String> {
         let bytes = self.take(length)?.iter().rev();
         Ok(bytes.fold(0, |number, &byte| number << 8 | usize::from(byte)))
+    }
+
+    fn integer(&mut self, number: usize) {
+        self.push(Value::Integer(number as i64));
     }
 
     /// An integer of so many bytes. One that does not fit cannot be a length.
@@ -242,9 +235,22 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
+    fn text(&mut self, length: usize) -> Result<(), String> {
+        let text = String::from_utf8_lossy(self.take(length)?).into_owned();
+        self.push(Value::Text(text));
+        Ok(())
+    }
+
+    fn line(&mut self) -> Result<String, String> {
+        let length = self.rest.iter().position(|&byte| byte == b'\n');
+        let line = self.take(length.ok_or(TRUNCATED)?)?;
+        self.take(1)?;
+        Ok(String::from_utf8_lossy(line).into_owned())
+    }
+
     fn push(&mut self, value: Value) {
-        self.stack.push(self.values.len());
-        self.values.push(value);
+        self.stack.push(self.values.0.len());
+        self.values.0.push(value);
     }
 
     fn pop(&mut self) -> Result<Id, String> {
@@ -267,38 +273,9 @@ impl<'a> Interpreter<'a> {
         Ok(popped)
     }
 
-    /// The values of a single item, or those of all items since the last mark.
-    fn pop_items(&mut self, is_single: bool, size: usize) -> Result<Vec<Id>, String> {
-        if is_single {
-            self.pop_some(size)
-        } else {
-            self.pop_to_mark()
-        }
-    }
-
     fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
         let mark = self.marks.pop().ok_or("its pickle has no matching mark")?;
         Ok(self.stack.split_off(mark.min(self.stack.len())))
-    }
-
-    fn text_of(&self, id: Id) -> Result<&str, String> {
-        match self.values.get(id) {
-            Some(Value::Text(text)) => Ok(text),
-            _ => Err("its pickle names a class with something other than a string".to_owned()),
-        }
-    }
-
-    fn text(&mut self, length: usize) -> Result<(), String> {
-        let text = String::from_utf8_lossy(self.take(length)?).into_owned();
-        self.push(Value::Text(text));
-        Ok(())
-    }
-
-    fn line(&mut self) -> Result<String, String> {
-        let length = self.rest.iter().position(|&byte| byte == b'\n');
-        let line = self.take(length.ok_or("its pickle is truncated")?)?;
-        self.take(1)?;
-        Ok(String::from_utf8_lossy(line).into_owned())
     }
 
     fn top(&self) -> Result<Id, String> {
@@ -306,14 +283,36 @@ impl<'a> Interpreter<'a> {
         top.ok_or_else(|| MISSING.to_owned())
     }
 
+    /// Adds these to the list or dict on top of the stack.
+    fn extend(&mut self, items: &[Id]) -> Result<(), String> {
+        let top = self.top()?;
+        match self.values.0.get_mut(top) {
+            Some(Value::Sequence(elements)) => elements.extend(items),
+            Some(Value::Dict(dict)) => {
+                dict.extend(items.as_chunks().0.iter().map(|&[key, value]| (key, value)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What the functions of a state dict would return. All others are of no use.
     fn call(&mut self) -> Result<(), String> {
-        let (arguments, global) = (self.pop()?, self.pop()?);
-        let is_dict = matches!(self.values.get(global), Some(Value::Global(name)) if name == "collections.OrderedDict");
-        self.push(if is_dict {
-            Value::Dict(Vec::new())
-        } else {
-            Value::Call { global, arguments }
-        });
+        let (arguments, function) = (self.pop()?, self.pop()?);
+        let value = match self.values.text(function) {
+            Some("collections.OrderedDict") => Value::Dict(Vec::new()),
+            Some("torch._utils._rebuild_tensor_v2" | "torch._utils._rebuild_tensor") => {
+                let tensor = self.values.tensor(arguments);
+                tensor.map_or(Value::Other, Value::Tensor)
+            }
+            Some("torch._utils._rebuild_parameter") => {
+                let data = self.values.sequence(arguments).first().copied();
+                self.stack.push(data.ok_or(MISSING)?);
+                return Ok(());
+            }
+            _ => Value::Other,
+        };
+        self.push(value);
         Ok(())
     }
 

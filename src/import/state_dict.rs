@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
-use std::rc::Rc;
 
 use safetensors::Dtype;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::pickle::{Id, Pickle, Value};
-use super::tensor::{Bytes, Tensor};
-use super::tensors::{KERAS, MAX_DIMENSIONS, Weights};
+use super::pickle::{self, Id, Stored, Value, Values};
+use super::tensors::{KERAS, Tensor, Weights, strided};
 use crate::export::CALIBRATION;
+use crate::nn::floats;
 use crate::records::Calibration;
 
 /// Keys of the weights in checkpoints that contain more than those.
@@ -29,13 +28,13 @@ const NESTED_KEYS: [&str; 9] = [
 ];
 /// Whatever is read of an archive may be this many times as large as the archive itself, and
 /// [`SLACK_BYTES`] more. Torch does not compress, and weights hardly can be.
-const MAX_EXPANSION: u64 = 4;
+const MAX_EXPANSION: u64 = 2;
 const SLACK_BYTES: u64 = 1 << 20;
 const PICKLE: &str = "data.pkl";
 
-pub fn open(bytes: &[u8]) -> Result<Weights<'static>, String> {
+pub fn open(bytes: &[u8]) -> Result<Weights, String> {
     let mut archive = Archive::open(bytes)?;
-    let pickle = Pickle::read(&archive.entry(PICKLE)?.unwrap_or_default())?;
+    let (values, root) = pickle::read(&archive.entry(PICKLE)?.unwrap_or_default())?;
     if let Some(order) = archive.entry("byteorder")?
         && order.trim_ascii() != b"little"
     {
@@ -48,38 +47,59 @@ pub fn open(bytes: &[u8]) -> Result<Weights<'static>, String> {
         calibration: calibration.filter(Calibration::is_valid),
         ..Weights::default()
     };
-    let mut storages = BTreeMap::<&str, Rc<[u8]>>::new();
-    for (name, described) in state_dict(&pickle)? {
-        let missing = || format!("{name}: its storage is missing");
-        let key = described.storage;
-        if !storages.contains_key(key) {
-            let bytes = archive.entry(&format!("data/{key}"))?.ok_or_else(missing)?;
-            storages.insert(key, bytes.into());
+    // Tensors may share numbers, but not all of them many times.
+    let mut room = bytes.len() + SLACK_BYTES as usize;
+    let mut storages = BTreeMap::<&str, Vec<f32>>::new();
+    for (
+        name,
+        Stored {
+            class,
+            file,
+            offset,
+            axes,
+        },
+    ) in state_dict(&values, root)?
+    {
+        let (Some(file), Some(dtype)) = (values.text(*file), dtype(&values, *class)) else {
+            continue;
+        };
+        if !storages.contains_key(file) {
+            let bytes = archive.entry(&format!("data/{file}"))?;
+            let bytes = bytes.ok_or_else(|| format!("{name}: its storage is missing"))?;
+            storages.insert(file, floats(dtype, &bytes).unwrap_or_default());
         }
-        let bytes = storages.get(key).cloned().ok_or_else(missing)?;
-        let tensor = described.tensor(Bytes::Unpacked(bytes));
-        let tensor = tensor.ok_or_else(|| format!("{name}: its shape is invalid"))?;
-        weights.tensors.insert(name.to_owned(), tensor);
+        let stored = storages.get(file).map_or(&[][..], Vec::as_slice);
+        let numbers = strided(stored, *offset, axes).filter(|numbers| numbers.len() <= room);
+        let values = numbers.ok_or_else(|| format!("{name}: its storage is too short"))?;
+        room -= values.len();
+        let shape = axes.iter().map(|(length, _)| *length).collect();
+        weights
+            .tensors
+            .insert(name.to_owned(), Tensor { shape, values });
     }
     Ok(weights)
 }
 
-/// The tensors of floats in the whole pickle, or in the dict at one of the known keys in it.
-fn state_dict(pickle: &Pickle) -> Result<Vec<(&str, Described<'_>)>, String> {
-    let Value::Dict(whole) = pickle.value(pickle.root()) else {
+/// The tensors in the whole pickle, or in the dict at one of the known keys in it.
+fn state_dict(values: &Values, root: Id) -> Result<Vec<(&str, &Stored)>, String> {
+    let Value::Dict(whole) = values.get(root) else {
         return Err("it holds a whole Python object instead of a state dict; save model.state_dict() instead".to_owned());
     };
     let nested = NESTED_KEYS.into_iter().filter_map(|name| {
-        let is_named = |(key, _): &&(Id, Id)| pickle.text(*key) == Some(name);
-        match pickle.value(whole.iter().find(is_named)?.1) {
+        let is_named = |(key, _): &&(Id, Id)| values.text(*key) == Some(name);
+        match values.get(whole.iter().find(is_named)?.1) {
             Value::Dict(dict) => Some(dict),
             _ => None,
         }
     });
     let tensors = |dict: &Vec<(Id, Id)>| -> Vec<_> {
-        dict.iter()
-            .filter_map(|&(key, value)| Some((pickle.text(key)?, Described::of(pickle, value)?)))
-            .collect()
+        let tensor = |&(key, value): &(Id, Id)| match values.get(value) {
+            Value::Tensor(stored) if dtype(values, stored.class).is_some() => {
+                Some((values.text(key)?, stored))
+            }
+            _ => None,
+        };
+        dict.iter().filter_map(tensor).collect()
     };
     std::iter::once(whole)
         .chain(nested)
@@ -88,69 +108,9 @@ fn state_dict(pickle: &Pickle) -> Result<Vec<(&str, Described<'_>)>, String> {
         .ok_or_else(|| "it contains no named tensors".to_owned())
 }
 
-/// A tensor of floats as the pickle describes it. Nothing in it is longer than a few words, however
-/// often a pickle repeats it.
-struct Described<'p> {
-    storage: &'p str,
-    dtype: Dtype,
-    offset: usize,
-    shape: Vec<usize>,
-    strides: Vec<usize>,
-}
-
-impl<'p> Described<'p> {
-    /// `_rebuild_tensor_v2(storage, offset, shape, strides, …)`, perhaps within a
-    /// `_rebuild_parameter`; `None` for anything else.
-    fn of(pickle: &'p Pickle, id: Id) -> Option<Self> {
-        let (mut function, mut arguments) = pickle.call(id)?;
-        if function == "torch._utils._rebuild_parameter" {
-            (function, arguments) = pickle.call(*arguments.first()?)?;
-        }
-        if ![
-            "torch._utils._rebuild_tensor_v2",
-            "torch._utils._rebuild_tensor",
-        ]
-        .contains(&function)
-        {
-            return None;
-        }
-        let [storage, offset, shape, strides, ..] = arguments else {
-            return None;
-        };
-        let Value::Persistent(storage) = pickle.value(*storage) else {
-            return None;
-        };
-        let [_, class, key, ..] = pickle.sequence(*storage) else {
-            return None;
-        };
-        let Value::Global(class) = pickle.value(*class) else {
-            return None;
-        };
-        let lengths = |id: Id| -> Option<Vec<usize>> {
-            let lengths = Some(pickle.sequence(id)).filter(|it| it.len() <= MAX_DIMENSIONS)?;
-            lengths.iter().map(|&id| pickle.length(id)).collect()
-        };
-        Some(Self {
-            storage: pickle.text(*key)?,
-            dtype: dtype(class)?,
-            offset: pickle.length(*offset)?,
-            shape: lengths(*shape)?,
-            strides: lengths(*strides)?,
-        })
-    }
-
-    /// It with the bytes of its storage.
-    fn tensor(self, bytes: Bytes<'static>) -> Option<Tensor<'static>> {
-        let is_valid = self.shape.len() == self.strides.len();
-        let axes = self.shape.iter().copied().zip(self.strides).collect();
-        let tensor = Tensor::strided(self.dtype, bytes, self.offset, self.shape, axes);
-        tensor.filter(|_| is_valid)
-    }
-}
-
 /// The element type of a storage class of torch's; `None` for those that are not used for weights.
-fn dtype(class: &str) -> Option<Dtype> {
-    match class.rsplit('.').next()? {
+fn dtype(values: &Values, class: Id) -> Option<Dtype> {
+    match values.text(class)?.rsplit('.').next()? {
         "FloatStorage" => Some(Dtype::F32),
         "DoubleStorage" => Some(Dtype::F64),
         "HalfStorage" => Some(Dtype::F16),

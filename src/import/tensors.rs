@@ -1,26 +1,29 @@
 //! The named tensors of a file: safetensors, a `PyTorch` state dict, or an ONNX file; or of several
 //! safetensors files, as Hugging Face's libraries save large models: an index,
-//! `model.safetensors.index.json`, says which file has which tensor. Opening one reads names and
-//! shapes, and numbers only as far as they are packed; they are converted tensor by tensor, for those
-//! that a network needs, so that memory stays near the size of the file.
+//! `model.safetensors.index.json`, says which file has which tensor.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::onnx::{self, Description};
-use super::tensor::Tensor;
+use super::onnx::{self, OnnxFile};
 use super::{ImportError, state_dict};
-use crate::nn::{MAX_FILE_BYTES, SafetensorsFile, is_onnx};
+use crate::nn::{MAX_FILE_BYTES, SafetensorsFile, floats, is_onnx};
 use crate::records::Calibration;
-use crate::system::files::{folder_of, read_limited};
+use crate::system::files::{folder_of, is_plain_name, read_limited};
 
 /// More tensors than any supported network has.
-pub const MAX_TENSORS: usize = 10_000;
+const MAX_TENSORS: usize = 10_000;
 /// Bytes of a name; those of large networks elsewhere have about a hundred.
 const MAX_NAME_BYTES: usize = 500;
 pub const MAX_DIMENSIONS: usize = 8;
+/// How the name of an index ends.
+const INDEX_END: &str = ".safetensors.index.json";
+/// The most bytes of an index: 10,000 tensors take about one megabyte.
+const MAX_INDEX_BYTES: u64 = 4 << 20;
+/// The most files that an index may name; together they may be as large as a single one may be.
+const MAX_FILES: usize = 64;
 
 /// A tensor of a file, without its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +32,50 @@ pub struct NamedTensor {
     pub shape: Vec<usize>,
 }
 
+/// A tensor with its numbers in row-major order.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub shape: Vec<usize>,
+    pub values: Vec<f32>,
+}
+
+impl Tensor {
+    /// A matrix with rows and columns exchanged.
+    pub fn transposed(self) -> Option<Self> {
+        let [rows, columns] = *self.shape else {
+            return None;
+        };
+        Some(Self {
+            values: strided(&self.values, 0, &[(columns, 1), (rows, columns)])?,
+            shape: vec![columns, rows],
+        })
+    }
+}
+
+/// The numbers of a tensor among these. `axes` are how many it has along each axis, the last of
+/// which is the fastest, and the distance between two of them. `None` if some are not there; there
+/// are never more than are stored.
+pub fn strided(stored: &[f32], offset: usize, axes: &[(usize, usize)]) -> Option<Vec<f32>> {
+    let lengths = axes.iter().map(|(length, _)| *length);
+    let count = lengths.fold(1, usize::saturating_mul);
+    let number = |index: usize| {
+        let (mut rest, mut place) = (index, offset);
+        for &(length, stride) in axes.iter().rev() {
+            place = place.checked_add((rest % length).checked_mul(stride)?)?;
+            rest /= length;
+        }
+        stored.get(place).copied()
+    };
+    let is_possible = count <= stored.len();
+    is_possible.then(|| (0..count).map(number).collect())?
+}
+
 #[derive(Debug, Default)]
-pub struct Weights<'a> {
-    pub(super) tensors: BTreeMap<String, Tensor<'a>>,
+pub struct Weights {
+    pub tensors: BTreeMap<String, Tensor>,
     /// What was fitted for them, if the file says so.
-    pub(super) calibration: Option<Calibration>,
-    /// What an ONNX file says of itself.
-    pub(super) onnx: Option<Description>,
+    pub calibration: Option<Calibration>,
+    pub onnx: Option<OnnxFile>,
 }
 
 /// What is said of a file that Keras wrote.
@@ -54,15 +94,15 @@ fn pickled(bytes: &[u8]) -> &'static str {
     }
 }
 
-impl<'a> Weights<'a> {
+impl Weights {
     /// Opens the file with these bytes. Errors say what it is instead, if that can be told.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
+    pub fn open(bytes: &[u8]) -> Result<Self, String> {
         let refused = match bytes {
             // The header, which is JSON, comes after its length, whose first bytes may be any.
             [_, _, _, _, 0, 0, 0, 0, b'{', ..] => {
                 let file = SafetensorsFile::read(bytes)?;
                 let tensors = file.tensors().map(|(name, ..)| (name, &file));
-                return Self::of_safetensors(tensors).checked();
+                return Self::of_safetensors(tensors)?.checked();
             }
             [b'P', b'K', 3, 4, ..] => return state_dict::open(bytes)?.checked(),
             [0x80, 2..=5, ..] => pickled(bytes),
@@ -77,39 +117,67 @@ impl<'a> Weights<'a> {
         Err(refused.to_owned())
     }
 
-    /// Opens files by what their index says.
-    pub fn open_shards(shards: &'a Shards) -> Result<Self, String> {
-        let files = shards
-            .files
-            .iter()
-            .map(|(name, bytes)| Ok((name, SafetensorsFile::read(bytes)?)))
-            .collect::<Result<BTreeMap<_, _>, String>>()?;
-        let tensors = || {
-            let weights = shards.weight_map.iter();
-            weights.filter_map(|(name, file)| Some((name.as_str(), files.get(file)?)))
-        };
-        match tensors().find(|(name, file)| file.tensor(name).is_none()) {
-            Some((name, _)) => Err(format!(
-                "the tensor {name} is not in the file that the index names"
-            )),
-            None => Self::of_safetensors(tensors()).checked(),
+    /// Opens the index at this path and the files that it names, all in its folder.
+    pub fn open_index(path: &Path) -> Result<Self, ImportError> {
+        #[derive(Deserialize)]
+        struct Index {
+            /// The file of each tensor.
+            weight_map: BTreeMap<String, String>,
         }
+        let malformed = |reason: String| ImportError::malformed(path, reason);
+        let json = read_limited(path, MAX_INDEX_BYTES).map_err(ImportError::unreadable(path))?;
+        let Index { weight_map } = serde_json::from_slice(&json).map_err(|error| {
+            malformed(format!("it is not an index of safetensors files ({error})"))
+        })?;
+        let (mut files, mut left) = (BTreeMap::<&str, Vec<u8>>::new(), MAX_FILE_BYTES);
+        for name in weight_map.values() {
+            if files.contains_key(name.as_str()) {
+                continue;
+            }
+            if !is_plain_name(name) {
+                return Err(malformed(format!(
+                    "\"{name}\" is not the name of a file in the folder of the index"
+                )));
+            }
+            if files.len() == MAX_FILES {
+                return Err(malformed(format!("it names more than {MAX_FILES} files")));
+            }
+            let path = folder_of(path).join(name);
+            let bytes = read_limited(&path, left).map_err(ImportError::unreadable(&path))?;
+            left -= bytes.len() as u64;
+            files.insert(name, bytes);
+        }
+        let open = || {
+            let opened = files
+                .iter()
+                .map(|(name, bytes)| Ok((*name, SafetensorsFile::read(bytes)?)))
+                .collect::<Result<BTreeMap<_, _>, String>>()?;
+            let tensors = weight_map
+                .iter()
+                .filter_map(|(name, file)| Some((name.as_str(), opened.get(file.as_str())?)));
+            Self::of_safetensors(tensors)?.checked()
+        };
+        open().map_err(malformed)
     }
 
     /// These tensors, each with its file: counters and the like are not weights.
-    fn of_safetensors<'f>(tensors: impl Iterator<Item = (&'f str, &'f SafetensorsFile<'a>)>) -> Self
-    where
-        'a: 'f,
-    {
-        let tensor = |(name, file): (&str, &SafetensorsFile<'a>)| {
-            let (dtype, shape, bytes) = file.tensor(name)?;
-            let tensor = Tensor::new(dtype, shape.to_vec(), bytes)?;
-            Some((name.to_owned(), tensor)).filter(|(_, tensor)| tensor.is_weight())
-        };
-        Self {
-            tensors: tensors.filter_map(tensor).collect(),
-            ..Self::default()
+    fn of_safetensors<'f>(
+        tensors: impl Iterator<Item = (&'f str, &'f SafetensorsFile<'f>)>,
+    ) -> Result<Self, String> {
+        let mut weights = Self::default();
+        for (name, file) in tensors {
+            let (dtype, shape, bytes) = file.tensor(name).ok_or_else(|| {
+                format!("the tensor {name} is not in the file that the index names")
+            })?;
+            let tensor = floats(dtype, bytes).map(|values| Tensor {
+                shape: shape.to_vec(),
+                values,
+            });
+            weights
+                .tensors
+                .extend(tensor.map(|tensor| (name.to_owned(), tensor)));
         }
+        Ok(weights)
     }
 
     /// An error if they cannot be those of a supported network.
@@ -124,7 +192,7 @@ impl<'a> Weights<'a> {
                 self.tensors.len()
             ));
         }
-        let is_odd = |(name, tensor): (&String, &Tensor<'_>)| {
+        let is_odd = |(name, tensor): (&String, &Tensor)| {
             name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS
         };
         if self.tensors.iter().any(is_odd) {
@@ -134,35 +202,13 @@ impl<'a> Weights<'a> {
     }
 
     /// The tensors of floats, sorted by name.
-    pub fn tensors(&self) -> Vec<NamedTensor> {
-        let named = |(name, tensor): (&String, &Tensor<'_>)| NamedTensor {
+    pub fn named(&self) -> Vec<NamedTensor> {
+        let named = |(name, tensor): (&String, &Tensor)| NamedTensor {
             name: name.clone(),
             shape: tensor.shape.clone(),
         };
         self.tensors.iter().map(named).collect()
     }
-
-    pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
-        let tensor = self.tensors.get(name).ok_or("it is missing");
-        let values = tensor.map_err(str::to_owned).and_then(Tensor::values);
-        values.map_err(|reason| format!("{name}: {reason}"))
-    }
-}
-
-/// How the name of an index ends.
-const INDEX_END: &str = ".safetensors.index.json";
-/// The most bytes of an index: 10,000 tensors take about one megabyte.
-const MAX_INDEX_BYTES: u64 = 4 << 20;
-/// The most files; together they may be as large as a single one may be.
-const MAX_FILES: usize = 64;
-
-/// An index and the files that it names.
-#[derive(Deserialize)]
-pub struct Shards {
-    /// The file of each tensor, in the folder of the index.
-    weight_map: BTreeMap<String, String>,
-    #[serde(skip)]
-    files: BTreeMap<String, Vec<u8>>,
 }
 
 /// True for the path of an index, by its name.
@@ -172,50 +218,4 @@ pub fn is_index(path: &Path) -> bool {
             .to_ascii_lowercase()
             .ends_with(INDEX_END)
     })
-}
-
-impl Shards {
-    /// Reads the index at this path and the files that it names.
-    pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let malformed = |reason: String| ImportError::Malformed {
-            path: path.to_owned(),
-            reason,
-        };
-        let json = read_limited(path, MAX_INDEX_BYTES).map_err(unreadable(path))?;
-        let mut shards: Self = serde_json::from_slice(&json).map_err(|error| {
-            malformed(format!("it is not an index of safetensors files ({error})"))
-        })?;
-        let mut left = MAX_FILE_BYTES;
-        for name in shards.weight_map.values() {
-            if shards.files.contains_key(name) {
-                continue;
-            }
-            if !is_plain_name(name) {
-                return Err(malformed(format!(
-                    "\"{name}\" is not the name of a file in the folder of the index"
-                )));
-            }
-            if shards.files.len() == MAX_FILES {
-                return Err(malformed(format!("it names more than {MAX_FILES} files")));
-            }
-            let path = folder_of(path).join(name);
-            let bytes = read_limited(&path, left).map_err(unreadable(&path))?;
-            left -= bytes.len() as u64;
-            shards.files.insert(name.clone(), bytes);
-        }
-        Ok(shards)
-    }
-}
-
-/// Makes an error of a file that cannot be read.
-pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> ImportError + '_ {
-    |error| ImportError::Unreadable {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
-}
-
-/// True for the name of a file without folders.
-pub fn is_plain_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['/', '\\', ':']) && name != "." && name != ".."
 }

@@ -6,26 +6,34 @@
 //! unless somebody chooses: weights that are misread would lose accuracy without a word. What is
 //! offered first is what is imported when it is accepted.
 
-use super::{CLASSES, Trials};
+use std::rc::Rc;
+
+use super::CLASSES;
 use crate::data::{Split, builtin};
-use crate::infer::{Measurement, Scores, fit_digit_detector, fit_temperature, measure};
+use crate::infer::{Scores, fit_digit_detector, fit_temperature, measure};
 use crate::nn::onnx::OnnxGraph;
-use crate::nn::{ComputeError, Net, flops};
+use crate::nn::{ComputeError, Net};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Normalization, Reading};
+use crate::records::{
+    Calibration, Doubt, ImportSpec, MeasuredReading, Normalization, Reading, Trials,
+};
 use crate::run_config::{Activation, Classes, DataSpec, ModelKind, Network};
 
-/// Digits classified in the last round of trials.
+/// Digits that readings are tried on at most.
 const DIGITS: usize = 1_000;
 /// Another seed than that of the built-in digits, which the model may have been trained on.
 const SEED: u64 = 0x1196;
+/// How many images all readings are tried on, and how many of the likeliest on all others.
+const FIRST_IMAGES: usize = 50;
+const FINALISTS: usize = 6;
+/// Operations that a reading may take on all images, and the fewest images.
+const OPERATIONS: u64 = 10_000_000_000;
+const FEWEST_IMAGES: usize = 300;
 /// A less accurate model does not recognize digits, so that the most accurate reading says nothing.
 const MIN_ACCURACY: f64 = 0.5;
 /// The same if nothing but the normalization is open, whose lead counts: well above chance.
 const ABOVE_CHANCE: f64 = 0.3;
-/// How many images each round has, and how many of the best readings go on to the next.
-const ROUNDS: [(usize, usize); 3] = [(40, 16), (250, 5), (usize::MAX, usize::MAX)];
 /// Weights of which more is open than the normalization, and which are less accurate, are not
 /// taken unless somebody chooses: other activations and pooling cost accuracy, and not only those
 /// that are tried.
@@ -41,6 +49,8 @@ const SAME: f64 = 0.98;
 const AS_LIKELY: f32 = 0.9;
 /// A reading that is this much less accurate than the one that is taken leaves no doubt.
 const CLEAR_GAIN: f64 = 0.005;
+/// Nor does one that makes the labels less likely by a mean of this many standard errors.
+const DEVIATIONS: f64 = 2.5;
 /// What is added to the loss of a network that takes pixels from 0 to 255: few do, and saturated
 /// activations make it seem likely.
 const WHOLE_PENALTY: f32 = 0.3;
@@ -54,30 +64,22 @@ const KERAS_PENALTY: f32 = 0.1;
 const USUAL_LOG_TEMPERATURE: f32 = 0.3;
 /// What the square of the distance from it adds to the cross-entropy.
 const TEMPERATURE_PENALTY: f32 = 0.2;
-/// A mean that is this many standard errors from zero is not due to chance.
-const DEVIATIONS: f64 = 2.5;
-/// The same, for readings that are not tried on more images.
-const HOPELESS: f64 = 4.0;
 /// Readings that are listed if there is doubt.
 const LISTED: usize = 5;
 
 /// The usual normalizations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1,
 /// and pixels as they are.
-pub const NORMALIZATIONS: [Normalization; 4] = [
-    Normalization::MNIST,
-    Normalization {
-        mean: 0.0,
-        std: 1.0,
-    },
-    Normalization {
-        mean: 0.5,
-        std: 0.5,
-    },
-    Normalization {
-        mean: 0.0,
-        std: 1.0 / 255.0,
-    },
-];
+pub const NORMALIZATIONS: [Normalization; 4] = {
+    const fn of(mean: f32, std: f32) -> Normalization {
+        Normalization { mean, std }
+    }
+    [
+        Normalization::MNIST,
+        of(0.0, 1.0),
+        of(0.5, 0.5),
+        of(0.0, 1.0 / 255.0),
+    ]
+};
 
 /// Images to try readings of weights on.
 #[derive(Clone, Debug)]
@@ -101,7 +103,7 @@ pub struct Candidate {
 
 pub enum Body {
     /// The weights of one of Inkling's networks, in the order of its parameters.
-    Weights(Vec<Vec<f32>>),
+    Weights(Rc<Vec<Vec<f32>>>),
     /// The network of an ONNX file, computed as it is.
     Graph(OnnxGraph),
 }
@@ -109,15 +111,14 @@ pub enum Body {
 impl Candidate {
     /// It as Inkling builds it for this reading.
     pub fn net(&self, reading: &Reading) -> Result<Net, Problem> {
-        let normalization = reading.normalization;
         match &self.body {
             Body::Weights(values) => {
                 let net = Net::new(self.network, reading.activation, CLASSES, 0)
                     .and_then(|net| net.set_weights(values).map(|()| net))
                     .map_err(ComputeError::from)?;
-                Ok(net.with_normalization(normalization))
+                Ok(net.with_normalization(reading.normalization))
             }
-            Body::Graph(graph) => Ok(Net::of_graph(graph.clone(), normalization)),
+            Body::Graph(graph) => Ok(Net::of_graph(graph.clone(), reading.normalization)),
         }
     }
 }
@@ -177,38 +178,40 @@ impl Candidates {
         Ok(Tried::new(reading, self.has_channels_last, logits, labels))
     }
 
-    /// Tries all readings on a few images, the better ones on more, and the best on all; they come
-    /// back in the order of how usual they are.
+    /// Images that a reading can be tried on within about a second.
+    fn affordable_images(&self, reading: &Reading) -> Result<usize, Problem> {
+        let operations = self.of(reading).net(reading)?.operations();
+        Ok(((OPERATIONS / operations.max(1)) as usize).max(FEWEST_IMAGES))
+    }
+
+    /// Tries all readings on a few images, and the likeliest on all that are affordable: these
+    /// images, and the readings in the order of how usual they are.
     fn tournament(
         &self,
         readings: &[Reading],
-        images: &Split,
+        images: TrialImages,
         progress: &mut impl Progress,
-    ) -> Result<Vec<Tried>, Problem> {
+    ) -> Result<(TrialImages, Vec<Tried>), Problem> {
+        let images = TrialImages {
+            images: images.images.first(self.affordable_images(&readings[0])?),
+            ..images
+        };
         let mut left = readings.to_vec();
         let mut tried = Vec::new();
-        for (round, (count, survivors)) in ROUNDS.into_iter().enumerate() {
-            let images = images.first(count);
+        for (before, count) in [(0.0, FIRST_IMAGES), (0.5, usize::MAX)] {
+            let some = images.images.first(count);
             tried.clear();
-            for (index, reading) in left.iter().enumerate() {
-                let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
+            for (index, &reading) in left.iter().enumerate() {
+                let start = before + 0.5 * index as f32 / left.len() as f32;
                 progress.report(start)?;
-                let attempt =
-                    self.attempt(*reading, &images, &mut |_: f32| progress.report(start))?;
-                tried.push(attempt);
+                tried.push(self.attempt(reading, &some, &mut |_: f32| progress.report(start))?);
             }
-            let kept = likeliest(&tried, survivors);
-            left.retain(|reading| kept.contains(reading));
+            let mut ranked: Vec<&Tried> = tried.iter().collect();
+            ranked.sort_by(|a, b| a.penalized_loss().total_cmp(&b.penalized_loss()));
+            ranked.truncate(FINALISTS);
+            left.retain(|reading| ranked.iter().any(|kept| kept.reading == *reading));
         }
-        Ok(tried)
-    }
-
-    /// Images that all readings can be tried on within seconds.
-    fn affordable_images(&self) -> usize {
-        const OPERATIONS: u64 = 10_000_000_000;
-        let networks = self.all.iter().map(|candidate| candidate.network);
-        let most = networks.map(|network| flops(network).forward).max();
-        ((OPERATIONS / most.unwrap_or_default().max(1)) as usize).max(DIGITS)
+        Ok((images, tried))
     }
 }
 
@@ -223,78 +226,47 @@ pub fn decide(
     progress: &mut impl Progress,
 ) -> Result<Decided, Problem> {
     let readings = candidates.readings(spec);
+    let is_open = readings.len() > 1;
     let enough = enough(&readings);
-    let mut tried_on = TrialImages {
+    let digits = TrialImages {
         data: DataSpec::builtin(),
         images: digits.clone(),
     };
-    let mut tried =
-        candidates.tournament(&readings, &tried_on.images, &mut progress.part(0.0, 0.5))?;
+    let (mut images, mut tried) =
+        candidates.tournament(&readings, digits, &mut progress.part(0.0, 0.5))?;
     // Even a lead says more on images that a network knows.
-    let is_clear = |tried: &[Tried]| {
-        choose(tried).is_none_or(|chosen| {
-            chosen.accuracy >= ENOUGH && doubt(enough, tried, chosen).is_none()
-        })
-    };
-    let is_open = readings.len() > 1;
-    let others = if !is_open || is_clear(&tried) {
-        None
-    } else {
-        more_images(&mut progress.part(0.5, 0.6))?
-    };
-    if let Some(others) = others {
-        let others = TrialImages {
-            images: others.images.first(candidates.affordable_images()),
-            ..others
-        };
-        let again =
-            candidates.tournament(&readings, &others.images, &mut progress.part(0.6, 0.9))?;
-        let accuracy =
-            |tried: &[Tried]| tried.iter().map(|tried| tried.accuracy).fold(0.0, f64::max);
-        if accuracy(&again) > accuracy(&tried) {
-            (tried, tried_on) = (again, others);
+    let is_clear = choose(&tried)
+        .is_none_or(|chosen| chosen.accuracy >= ENOUGH && doubt(enough, &tried, chosen).is_none());
+    if is_open
+        && !is_clear
+        && let Some(others) = more_images(&mut progress.part(0.5, 0.6))?
+    {
+        let again = candidates.tournament(&readings, others, &mut progress.part(0.6, 0.9))?;
+        let best = |tried: &[Tried]| tried.iter().map(|it| it.accuracy).fold(0.0, f64::max);
+        if best(&again.1) > best(&tried) {
+            (images, tried) = again;
         }
     }
-    let best = choose(&tried);
-    let doubt = best.and_then(|best| doubt(enough, &tried, best));
     // If digits are not recognized, the most accurate reading is one of chance.
-    let chosen = if let Some(best) = best.filter(|best| best.accuracy >= enough.min(MIN_ACCURACY)) {
+    let best = choose(&tried).filter(|best| best.accuracy >= enough.min(MIN_ACCURACY));
+    let chosen = if let Some(best) = best {
         best.clone()
     } else {
-        candidates.attempt(readings[0], &tried_on.images, &mut progress.part(0.9, 1.0))?
+        candidates.attempt(readings[0], &images.images, &mut progress.part(0.9, 1.0))?
     };
-    let doubt = doubt.filter(|_| is_open).map(|doubt| Trials {
-        doubt,
-        images: tried_on.images.len() as u64,
-        tried_on: tried_on.data.clone(),
-        readings: listed(&tried, &chosen),
-    });
+    let doubt = doubt(enough, &tried, &chosen).filter(|_| is_open);
     Ok(Decided {
         net: candidates.of(&chosen.reading).net(&chosen.reading)?,
+        doubt: doubt.map(|doubt| Trials {
+            doubt,
+            images: images.images.len() as u64,
+            tried_on: images.data.clone(),
+            readings: listed(&tried, &chosen),
+        }),
         reading: chosen.reading,
         accuracy: chosen.accuracy,
-        tried_on,
-        doubt,
+        tried_on: images,
     })
-}
-
-/// The temperature of this network, fitted on digits; `None` if it does not recognize them.
-pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32>, Problem> {
-    let digits = trial_digits(&mut progress.part(0.0, 0.5))?;
-    let measured = measure(
-        net,
-        Calibration::NONE.temperature,
-        &digits,
-        &mut progress.part(0.5, 1.0),
-    )?;
-    Ok(fitted_temperature(&measured, &digits))
-}
-
-/// The temperature that fits these digits; `None` for a network that does not recognize them, of
-/// which they say nothing.
-fn fitted_temperature(measured: &Measurement, digits: &Split) -> Option<f32> {
-    let recognizes = measured.evaluation.accuracy >= MIN_ACCURACY;
-    recognizes.then(|| measured.calibration(&digits.labels).temperature)
 }
 
 /// The network with a detector of what is no digit, and what is fitted for it on digits.
@@ -303,25 +275,26 @@ pub fn calibrated(
     digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<(Net, Calibration), Problem> {
-    let detector = fit_digit_detector(
-        &net,
-        &[],
-        &Classes::Digits,
-        SEED,
-        &mut progress.part(0.0, 0.9),
-    )?;
+    let part = &mut progress.part(0.0, 0.9);
+    let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, part)?;
     let net = net.with_digit_detector(Some(detector));
-    let measured = measure(
-        &net,
-        Calibration::NONE.temperature,
-        digits,
-        &mut progress.part(0.9, 1.0),
-    )?;
-    let calibration = Calibration {
-        temperature: fitted_temperature(&measured, digits).unwrap_or(Calibration::NONE.temperature),
-        digit_threshold: measured.digit_threshold(),
-    };
+    let calibration = calibration_of(&net, digits, &mut progress.part(0.9, 1.0))?;
     Ok((net, calibration))
+}
+
+/// What fits these digits: without a temperature for a network that does not recognize them, of
+/// which they say nothing.
+pub fn calibration_of(
+    net: &Net,
+    digits: &Split,
+    progress: &mut impl Progress,
+) -> Result<Calibration, Problem> {
+    let measured = measure(net, Calibration::NONE.temperature, digits, progress)?;
+    let mut fitted = measured.calibration(&digits.labels);
+    if measured.evaluation.accuracy < MIN_ACCURACY {
+        fitted.temperature = Calibration::NONE.temperature;
+    }
+    Ok(fitted)
 }
 
 /// The digits that readings are tried on.
@@ -392,54 +365,28 @@ impl Tried {
         } == self.reading
     }
 
-    /// True if it makes the labels likelier, and not by chance: by the mean of the differences,
-    /// which is at least this many standard errors. The temperatures tell normalizations apart, and nothing else.
-    fn is_likelier_than(&self, other: &Self, deviations: f64) -> bool {
+    /// True if it makes the labels likelier, and not by chance. The penalties tell normalizations
+    /// apart, and nothing else.
+    fn is_likelier_than(&self, other: &Self) -> bool {
         let penalty = if self.differs_in_normalization(other) {
             f64::from(other.penalty - self.penalty)
         } else {
             0.0
         };
-        let differences: Vec<f64> = self
-            .losses
-            .iter()
-            .zip(&other.losses)
-            .map(|(own, other)| f64::from(other - own))
-            .collect();
-        let count = differences.len().max(2) as f64;
-        let mean = differences.iter().sum::<f64>() / count;
-        let variance = differences
-            .iter()
-            .map(|difference| (difference - mean).powi(2))
-            .sum::<f64>()
-            / (count - 1.0);
-        mean + penalty > deviations * (variance / count).sqrt()
+        let pairs = self.losses.iter().zip(&other.losses);
+        let gains: Vec<f64> = pairs.map(|(own, other)| f64::from(other - own)).collect();
+        let count = gains.len().max(2) as f64;
+        let mean = gains.iter().sum::<f64>() / count;
+        let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+        mean + penalty > DEVIATIONS * (squares / (count - 1.0) / count).sqrt()
     }
 
     /// True if both give the same answers but for a few.
     fn is_like(&self, other: &Self) -> bool {
-        let same = self
-            .answers
-            .iter()
-            .zip(&other.answers)
-            .filter(|(a, b)| a == b)
-            .count();
+        let pairs = self.answers.iter().zip(&other.answers);
+        let same = pairs.filter(|(a, b)| a == b).count();
         same as f64 >= SAME * self.answers.len() as f64
     }
-}
-
-/// The likeliest readings, without those that have no chance any more.
-fn likeliest(tried: &[Tried], count: usize) -> Vec<Reading> {
-    let mut ranked: Vec<&Tried> = tried.iter().collect();
-    ranked.sort_by(|a, b| a.penalized_loss().total_cmp(&b.penalized_loss()));
-    let has_chance = |it: &&Tried| !ranked[0].is_likelier_than(it, HOPELESS);
-    ranked
-        .iter()
-        .copied()
-        .filter(has_chance)
-        .take(count)
-        .map(|tried| tried.reading)
-        .collect()
 }
 
 /// The accuracy from which on the best of these readings is taken without asking. If nothing but the
@@ -453,47 +400,21 @@ fn enough(readings: &[Reading]) -> f64 {
     }
 }
 
-/// The reading to take: first the normalization of each network and activation, by the temperature
-/// too, and then the network and activation.
+/// The reading to take: first the normalization of each network and activation, by its penalty too,
+/// and then the likeliest network and activation, or a more usual one that gives the same answers
+/// and is about as likely.
 pub fn choose(tried: &[Tried]) -> Option<&Tried> {
-    let mut builds: Vec<Vec<&Tried>> = Vec::new();
-    for one in tried {
-        match builds
-            .iter_mut()
-            .find(|build| build[0].differs_in_normalization(one))
-        {
-            Some(build) => build.push(one),
-            None => builds.push(vec![one]),
-        }
-    }
-    let normalized: Vec<&Tried> = builds
-        .iter()
-        .filter_map(|build| {
-            usual(build, Tried::penalized_loss, |likeliest, tried| {
-                !likeliest.is_likelier_than(tried, DEVIATIONS)
-            })
+    let built_alike = tried.chunk_by(Tried::differs_in_normalization);
+    let normalized: Vec<&Tried> = built_alike
+        .filter_map(|alike| {
+            let losses = |a: &&Tried, b: &&Tried| a.penalized_loss().total_cmp(&b.penalized_loss());
+            alike.iter().min_by(losses)
         })
         .collect();
-    usual(
-        &normalized,
-        |tried| tried.loss,
-        |likeliest, tried| {
-            likeliest.loss > AS_LIKELY * tried.loss
-                || !likeliest.is_likelier_than(tried, DEVIATIONS)
-        },
-    )
-}
-
-/// The reading with the least loss, or a more usual one that gives the same answers and
-/// `is_as_likely`.
-fn usual<'a>(
-    tried: &[&'a Tried],
-    loss: fn(&Tried) -> f32,
-    is_as_likely: impl Fn(&Tried, &Tried) -> bool,
-) -> Option<&'a Tried> {
-    let likeliest = *tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b)))?;
-    let as_likely = |tried: &&&Tried| tried.is_like(likeliest) && is_as_likely(likeliest, tried);
-    tried.iter().find(as_likely).copied()
+    let likeliest = *normalized.iter().min_by(|a, b| a.loss.total_cmp(&b.loss))?;
+    let is_as_likely =
+        |tried: &&Tried| tried.is_like(likeliest) && likeliest.loss >= AS_LIKELY * tried.loss;
+    normalized.into_iter().find(is_as_likely)
 }
 
 /// Why `chosen` may be wrong.
@@ -504,7 +425,7 @@ fn doubt(enough: f64, tried: &[Tried], chosen: &Tried) -> Option<Doubt> {
     let is_close = |other: &Tried| {
         other.accuracy >= chosen.accuracy - CLEAR_GAIN
             && !other.is_like(chosen)
-            && !chosen.is_likelier_than(other, DEVIATIONS)
+            && !chosen.is_likelier_than(other)
     };
     tried.iter().any(is_close).then_some(Doubt::Close)
 }
@@ -520,11 +441,9 @@ fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
             distinct.push(tried);
         }
     }
-    distinct
-        .into_iter()
-        .map(|tried| MeasuredReading {
-            reading: tried.reading,
-            accuracy: tried.accuracy,
-        })
-        .collect()
+    let measured = |tried: &Tried| MeasuredReading {
+        reading: tried.reading,
+        accuracy: tried.accuracy,
+    };
+    distinct.into_iter().map(measured).collect()
 }

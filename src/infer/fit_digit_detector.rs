@@ -15,6 +15,8 @@ use crate::run_config::{Classes, OptimizerKind, RunConfig};
 
 /// Drawings of each kind: as many as there are images to learn from, within these limits.
 const DRAWINGS: [usize; 2] = [128, 4096];
+/// Operations that recognizing all of them may take without images to learn from.
+const OPERATIONS: u64 = 40_000_000_000;
 /// Passes over them.
 const EPOCHS: usize = 12;
 const BATCH: usize = 128;
@@ -39,11 +41,12 @@ pub fn fit_digit_detector(
 ) -> Result<DigitDetector, Problem> {
     let are_digits = classes.are_digits();
     let [fewest, most] = DRAWINGS;
-    let drawings = if images.is_empty() {
-        most
+    let count = if images.is_empty() {
+        (OPERATIONS / (2 * net.operations()).max(1)) as usize
     } else {
-        (images.len() / PIXELS).clamp(fewest, most)
+        images.len() / PIXELS
     };
+    let drawings = count.clamp(fewest, most);
     let mut pixels = sample(
         images,
         if are_digits { drawings / 2 } else { drawings },

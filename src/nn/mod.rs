@@ -37,7 +37,7 @@ pub use layer::{Layer, ParameterSpec, Step, walk};
 pub use models::{layers, parameter_count, parameter_specs, residual_block};
 pub use net::{Images, Mode, Net};
 pub use parameter::{Parameter, Role};
-pub use safetensors_file::{MAX_HEADER_BYTES, SafetensorsFile};
+pub use safetensors_file::{MAX_HEADER_BYTES, SafetensorsFile, floats};
 pub use shape::Shape;
 
 /// A tensor operation fails only because of a bug or a lack of memory; candle's message is all

@@ -12,8 +12,8 @@ use super::layer::Init;
 use super::onnx::OnnxGraph;
 use super::parameter::Parameters;
 use super::{
-    DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, autograd, layers, ops,
-    parameter_count, parameter_specs,
+    DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, autograd, flops,
+    layers, ops, parameter_count, parameter_specs,
 };
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
@@ -170,6 +170,14 @@ impl Net {
     /// What it computes, where it is the network of an ONNX file.
     pub const fn graph(&self) -> Option<&OnnxGraph> {
         self.graph.as_ref()
+    }
+
+    /// About how many operations it takes for an image.
+    pub fn operations(&self) -> u64 {
+        self.graph.as_ref().map_or_else(
+            || flops(self.network).forward,
+            |graph| 2 * graph.multiplications() as u64,
+        )
     }
 
     /// Its trainable numbers; of the network of an ONNX file all numbers of its weights.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use half::{bf16, f16};
 use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest, Sha256};
@@ -111,4 +112,18 @@ impl<'a> SafetensorsFile<'a> {
         }
         hex(&hasher.finalize())
     }
+}
+
+/// The numbers of a tensor in this format; `None` if they are not floats.
+pub fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+    fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f32) -> Vec<f32> {
+        bytes.as_chunks().0.iter().map(|it| number(*it)).collect()
+    }
+    Some(match dtype {
+        Dtype::F16 => each(bytes, |bytes| f16::from_le_bytes(bytes).to_f32()),
+        Dtype::BF16 => each(bytes, |bytes| bf16::from_le_bytes(bytes).to_f32()),
+        Dtype::F32 => each(bytes, f32::from_le_bytes),
+        Dtype::F64 => each(bytes, |bytes| f64::from_le_bytes(bytes) as f32),
+        _ => return None,
+    })
 }

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::import::Trials;
 use crate::ink::Image;
 use crate::problem::{Code, Message, Problem};
 use crate::records::benchmark::{Effort, JobProgress, Report, Saved, StepConfig};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec,
     FileInfo, FineTuned, ImportFinding, ImportSpec, ModelComparison, ModelLook, ModelRef, Profile,
-    QuantizedAccuracy, RateFinding, Replace, RunSummary,
+    QuantizedAccuracy, RateFinding, Replace, RunSummary, Trials,
 };
 use crate::run_config::{DeviceChoice, RunConfig};
 

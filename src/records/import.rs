@@ -129,3 +129,60 @@ pub enum Doubt {
     /// Even the best reading recognizes few digits.
     LowAccuracy,
 }
+
+/// What can be done with any network of `PyTorch`'s.
+pub const EXPORT_AS_ONNX: &str = "An ONNX file specifies everything except how pixels are normalized. To write one in Python: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";
+
+/// What was measured of weights without deciding what they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trials {
+    /// Why it decides nothing.
+    pub doubt: Doubt,
+    /// How many images each reading was tried on.
+    pub images: u64,
+    /// What they are.
+    pub tried_on: DataSpec,
+    /// The readings that matter, first the one that is offered.
+    pub readings: Vec<MeasuredReading>,
+}
+
+impl Eq for Trials {}
+
+impl Trials {
+    /// A reading in words: what is open of it.
+    pub fn describe(&self, reading: &Reading) -> String {
+        let pixels = reading.normalization_sentence();
+        if !reading.network.model().is_trainable() {
+            return pixels;
+        }
+        // The layers of a CNN are never certain.
+        let is_open = reading.network.model() == ModelKind::Cnn
+            || self
+                .readings
+                .iter()
+                .any(|other| other.reading.network != reading.network);
+        let network = is_open.then(|| reading.network.label());
+        let parts = [
+            network,
+            Some(reading.activation.label().to_owned()),
+            Some(pixels),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// What can be done if the network is built in none of these ways.
+    pub fn otherwise(&self) -> Option<&'static str> {
+        self.network()
+            .model()
+            .is_trainable()
+            .then_some(EXPORT_AS_ONNX)
+    }
+
+    /// The network that is offered.
+    pub fn network(&self) -> Network {
+        self.readings.first().map_or_else(
+            || ModelKind::Onnx.into(),
+            |measured| measured.reading.network,
+        )
+    }
+}

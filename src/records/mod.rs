@@ -39,7 +39,9 @@ pub use evaluation::{
 pub use export::{
     ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET,
 };
-pub use import::{Doubt, ImportFinding, ImportSpec, MeasuredReading, Reading};
+pub use import::{
+    Doubt, EXPORT_AS_ONNX, ImportFinding, ImportSpec, MeasuredReading, Reading, Trials,
+};
 pub use inspection::{
     InspectedLayer, InspectedUnit, Inspection, LayerKind, Look, Step, StepKind, Term, map_of,
     pooled_places, row_length,

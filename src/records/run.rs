@@ -357,6 +357,31 @@ pub fn snapshot_step(path: &Path) -> Option<u64> {
 }
 
 impl RunSummary {
+    /// Of a run of which nothing but this is known.
+    pub fn new(config: RunConfig, plan: RunPlan) -> Self {
+        Self {
+            config,
+            plan,
+            folder: PathBuf::new(),
+            model_path: PathBuf::new(),
+            finished_at: jiff::Timestamp::now().to_string(),
+            stopped: false,
+            stopped_early: false,
+            kept_epoch: None,
+            epochs: Vec::new(),
+            train_seconds: 0.0,
+            images_per_second: 0.0,
+            test: None,
+            machine: String::new(),
+            rate_changes: Vec::new(),
+            initialization: None,
+            imported: None,
+            number: None,
+            posterior_samples: 0,
+            snapshots: Vec::new(),
+        }
+    }
+
     /// True if it came of its settings alone: it was not stopped, and nobody changed its learning
     /// rate.
     pub const fn is_typical(&self) -> bool {

@@ -82,6 +82,15 @@ impl LayerOutput {
         side: 28,
         channels: 1,
     };
+
+    /// How many values that are.
+    pub const fn values(self) -> usize {
+        match self {
+            Self::Image { side, channels } => side * side * channels as usize,
+            Self::Tokens { tokens, features } => tokens * features as usize,
+            Self::Features(features) => features as usize,
+        }
+    }
 }
 
 /// The hidden layers of a network in their order. Written as in papers (Cireşan et al. 2011):

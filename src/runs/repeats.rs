@@ -8,7 +8,7 @@ use safetensors::Dtype;
 
 use super::{RunEntry, RunError};
 use crate::math::statistics::{MeanInterval, mean_interval};
-use crate::nn::{MAX_FILE_BYTES, SafetensorsFile};
+use crate::nn::{MAX_FILE_BYTES, SafetensorsFile, floats};
 use crate::records::RunSummary;
 use crate::run_config::RunConfig;
 use crate::system::files::read_limited;
@@ -288,20 +288,6 @@ fn read<'b>(bytes: &'b [u8], path: &Path) -> Result<SafetensorsFile<'b>, RunErro
 /// A tensor's shape and numbers, and whether they are stored as f16.
 fn values<'f>(file: &'f SafetensorsFile<'_>, name: &str) -> Option<(&'f [usize], Vec<f32>, bool)> {
     let (dtype, shape, bytes) = file.tensor(name)?;
-    let numbers = match dtype {
-        Dtype::F32 => bytes
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect(),
-        Dtype::F16 => bytes
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map(|bytes| f16::from_le_bytes(*bytes).to_f32())
-            .collect(),
-        _ => return None,
-    };
+    let numbers = floats(dtype, bytes)?;
     Some((shape, numbers, dtype == Dtype::F16))
 }

@@ -1,7 +1,6 @@
 //! What comes of a run, and what its end adds to it: a digit detector, and samples from the
 //! posterior of the weights that are calibrated for use together.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::history::Snapshot;
@@ -71,26 +70,19 @@ impl TrainedModel {
         snapshots.retain(|snapshot| snapshot.record.step < best.record.step);
         let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
         let summary = RunSummary {
-            config: config.clone(),
-            folder: PathBuf::new(),
-            model_path: PathBuf::new(),
-            finished_at: jiff::Timestamp::now().to_string(),
             stopped: epochs.len() < config.epochs as usize && !stopped_early,
             stopped_early,
             kept_epoch: Some(best.record.epoch),
             train_seconds,
             images_per_second: plan.train_images as f64 * epochs.len() as f64
                 / train_seconds.max(1e-9),
-            plan,
             epochs,
             test,
             machine: machine(),
             rate_changes,
-            initialization: None,
-            imported: None,
-            number: None,
             posterior_samples: posterior.len() as u32,
             snapshots: snapshots.iter().map(|snapshot| snapshot.record).collect(),
+            ..RunSummary::new(config.clone(), plan)
         };
         Self {
             summary,

@@ -6,12 +6,12 @@
 use std::path::PathBuf;
 
 use inkling::data::Split;
-use inkling::import::{ImportError, TrialImages, Trials};
+use inkling::import::{ImportError, TrialImages};
 use inkling::infer::starter_file;
 use inkling::nn::Net;
 use inkling::problem::Explain;
 use inkling::progress::{Progress, Unwatched};
-use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization};
+use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization, Trials};
 use inkling::run_config::{Activation, Augmentation, DataSpec, ModelKind, RunConfig};
 
 use super::{import, write};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use inkling::export::{ExportError, ExportedModel, export};
-use inkling::import::{ImportError, Trials};
+use inkling::import::ImportError;
 use inkling::infer::{Classifier, starter_file};
 use inkling::math::random::Random;
 use inkling::nn::onnx::proto::{
@@ -13,7 +13,7 @@ use inkling::nn::onnx::{OnnxGraph, SUPPORTED};
 use inkling::nn::{Mode, ModelFile, Net};
 use inkling::progress::Unwatched;
 use inkling::records::{
-    Calibration, ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization,
+    Calibration, ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization, Trials,
 };
 use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, WeightFormat};
 use inkling::window::ImportQuestion;

@@ -27,6 +27,11 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// The multiplications that were taken from it.
+    pub const fn multiplications(&self) -> usize {
+        MAX_MULTIPLICATIONS - self.multiplications
+    }
+
     /// Takes from it what this operator needs for inputs of these shapes, whose integers `integers`
     /// gets; an error if that is too much.
     pub fn take(

@@ -1,12 +1,14 @@
 //! An ONNX file's network, ready to be computed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use rayon::prelude::*;
-use rten::{Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueView};
+use rten::{
+    DataType, Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueType, ValueView,
+};
 use rten_tensor::{AsView, Layout};
 
 use super::budget::Budget;
@@ -15,6 +17,12 @@ use crate::ink::{PIXELS, SIDE};
 
 /// The classes that a network can have.
 const CLASSES: std::ops::RangeInclusive<usize> = 2..=1000;
+
+/// The shape of a constant, and its numbers in row-major order.
+pub type Constant = (Vec<usize>, Vec<f32>);
+
+/// What is shown of an operator: it, and the constants among its inputs, by their index.
+pub type Shown<'s> = dyn FnMut(&Operator<'_>, &dyn Fn(usize) -> Option<Constant>) + 's;
 
 /// A network with one image as its input and a score for each class as its output. Clones share it.
 #[derive(Clone)]
@@ -29,6 +37,7 @@ pub struct OnnxGraph {
     /// True if the last operator is a softmax.
     gives_probabilities: bool,
     parameters: u64,
+    multiplications: usize,
 }
 
 impl std::fmt::Debug for OnnxGraph {
@@ -52,6 +61,11 @@ impl OnnxGraph {
     /// none is computed that would take too much memory or time. Errors say why the network cannot
     /// be used.
     pub fn open(bytes: &[u8]) -> Result<Self, String> {
+        Self::open_and_show(bytes, &mut |_, _| {})
+    }
+
+    /// The same, and `show` gets every operator when its turn comes.
+    pub fn open_and_show(bytes: &[u8], show: &mut Shown<'_>) -> Result<Self, String> {
         let operators = Operators::read(bytes)?;
         let mut options = ModelOptions::with_all_ops();
         // What is checked is what will be computed.
@@ -64,9 +78,18 @@ impl OnnxGraph {
             .and_then(|info| info.shape())
             .unwrap_or_default();
         let input_shape = shape_of_one_image(&declared)?;
-        let blank = Value::from_shape(&input_shape, vec![0.0_f32; PIXELS])
-            .map_err(|error| error.to_string())?;
-        let values = evaluate(&model, &operators.list, (operators.input, blank))?;
+        let input_type = model.node_info(input).and_then(|info| info.dtype());
+        let takes_bytes = matches!(input_type, Some(ValueType::Tensor(DataType::UInt8)));
+        let blank = if takes_bytes {
+            Value::from_shape(&input_shape, vec![0_u8; PIXELS]).map_err(|error| error.to_string())
+        } else {
+            Value::from_shape(&input_shape, vec![0_f32; PIXELS]).map_err(|error| error.to_string())
+        }?;
+        let mut budget = Budget::default();
+        let values = evaluate(&model, &operators, blank, &mut budget, show)?;
+        if takes_bytes {
+            return Err("it takes pixels as bytes, and not as floating-point numbers".to_owned());
+        }
         let Some(Value::FloatTensor(scores)) = values.get(operators.output) else {
             return Err(
                 "its output is not computed by an operator, or is not a floating-point tensor"
@@ -89,6 +112,7 @@ impl OnnxGraph {
         Ok(Self {
             gives_probabilities: last.is_some_and(|operator| operator.op_type == "Softmax"),
             parameters: operators.parameters,
+            multiplications: budget.multiplications(),
             output: node(&model, operators.output)?,
             bytes: bytes.into(),
             model: Arc::new(model),
@@ -114,6 +138,11 @@ impl OnnxGraph {
     /// The numbers in its weights.
     pub const fn parameters(&self) -> u64 {
         self.parameters
+    }
+
+    /// About how many multiplications it takes for an image.
+    pub const fn multiplications(&self) -> usize {
+        self.multiplications
     }
 
     /// The logits `[n, classes]` of normalized images `[n, height, width, 1]`; of a network that
@@ -214,16 +243,20 @@ fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
     })
 }
 
-/// Every value that the operators compute for this input, within a [`Budget`].
+/// Every value that the operators compute for this image, within the budget.
 fn evaluate<'a>(
     model: &Model,
-    operators: &[Operator<'a>],
-    (input, image): (&'a str, Value),
+    operators: &Operators<'a>,
+    image: Value,
+    budget: &mut Budget,
+    show: &mut Shown<'_>,
 ) -> Result<HashMap<&'a str, Value>, String> {
-    let mut values = HashMap::from([(input, image)]);
-    let mut budget = Budget::default();
+    let mut values = HashMap::from([(operators.input, image)]);
+    // The names of what depends on the image.
+    let mut varying = HashSet::from([operators.input]);
     // What is constant is known since the file was read.
     for operator in operators
+        .list
         .iter()
         .filter(|operator| operator.op_type != "Constant")
     {
@@ -242,6 +275,17 @@ fn evaluate<'a>(
                 None => integers(constant(model, name)?.as_view()),
             }
         })?;
+        show(operator, &|index| {
+            let name = operator.inputs.get(index)?;
+            match values.get(name) {
+                Some(_) if varying.contains(name) => None,
+                Some(value) => floats(value.as_view()),
+                None => floats(constant(model, name)?.as_view()),
+            }
+        });
+        if operator.inputs.iter().any(|name| varying.contains(name)) {
+            varying.extend(&operator.outputs);
+        }
         let outputs = operator
             .outputs
             .iter()
@@ -288,6 +332,13 @@ fn constant(model: &Model, name: &str) -> Option<Value> {
 fn integers(value: ValueView<'_>) -> Option<Vec<i32>> {
     match value {
         ValueView::Int32Tensor(tensor) => Some(tensor.to_vec()),
+        _ => None,
+    }
+}
+
+fn floats(value: ValueView<'_>) -> Option<Constant> {
+    match value {
+        ValueView::FloatTensor(tensor) => Some((tensor.shape().to_vec(), tensor.to_vec())),
         _ => None,
     }
 }

@@ -4,10 +4,12 @@
 //! limited.
 
 mod budget;
+mod external;
 mod graph;
 mod operators;
 pub mod proto;
 pub mod wire;
 
-pub use graph::OnnxGraph;
-pub use operators::{MAX_OPERATORS, SUPPORTED};
+pub use external::self_contained;
+pub use graph::{Constant, OnnxGraph, Shown};
+pub use operators::{Operator, SUPPORTED};

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use super::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 
 /// More operators than any network for digits has.
-pub const MAX_OPERATORS: usize = 10_000;
+const MAX_OPERATORS: usize = 10_000;
 /// The names of all operators that are computed, with spaces between them, by what they need.
 pub const SUPPORTED: [&str; 3] = [NO_LARGER, BROADCAST, OTHERS];
 /// Operators that give as many numbers as their first input has, or fewer.

@@ -22,7 +22,9 @@ mod temporary;
 mod write;
 
 pub use group::write_group;
-pub use read::{open_append, open_append_private, open_lock, open_regular, read_limited};
+pub use read::{
+    is_plain_name, open_append, open_append_private, open_lock, open_regular, read_limited,
+};
 pub use temporary::{TemporaryFolder, remove_leftovers};
 pub use write::{
     check_target, create_folder, folder_of, keep_new_files_private, sync_folder,

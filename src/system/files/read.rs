@@ -124,3 +124,8 @@ fn size(bytes: u64) -> String {
         _ => format!("{} MB", bytes / 1_000_000),
     }
 }
+
+/// True for the name of a file without folders, as a file may name one beside it.
+pub fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\', ':']) && name != "." && name != ".."
+}

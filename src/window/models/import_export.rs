@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::import::{Trials, is_index};
+use crate::import::is_index;
 use crate::ink::is_named_like_an_image;
 use crate::problem::{Code, Message, Problem};
 use crate::protocol::{ExportReport, Job, JobResult};
 use crate::records::{
-    ExportSpec, ImportSpec, MeasuredReading, ModelRef, Reading, Replace, RunSummary,
+    ExportSpec, ImportSpec, MeasuredReading, ModelRef, Reading, Replace, RunSummary, Trials,
 };
 use crate::run_config::{ExportFormat, ModelKind};
 use crate::text::format::{capitalized, percent};

@@ -8,11 +8,10 @@ use std::path::Path;
 
 use prost::Message;
 
-use crate::import::tensors::is_plain_name;
+use super::proto::{StringStringEntryProto, data_type};
+use super::wire::{Fields, Value, put, varints};
 use crate::nn::MAX_FILE_BYTES;
-use crate::nn::onnx::proto::{StringStringEntryProto, data_type};
-use crate::nn::onnx::wire::{Fields, Value, put, varints};
-use crate::system::files::{folder_of, read_limited};
+use crate::system::files::{folder_of, is_plain_name, read_limited};
 use crate::text::visible;
 
 /// The fields of a `ModelProto` and a `GraphProto` that lead to tensors.
