@@ -18,6 +18,7 @@ pub(super) fn run(
     // The progress of reading the data is not part of the trial's.
     let (id, queue) = (context.id, &mut *context.queue);
     let (set, device) = workspace.prepare(config, &mut |_: f32| queue.check(id))?;
+    context.queue.events.data_notes(context.id, &set.notes);
     let mut trial = Trial {
         context,
         total_steps: 1,
