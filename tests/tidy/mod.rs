@@ -162,7 +162,7 @@ fn what_crosses_pipes_is_plain_data_whatever_it_stands_on() {
     let paths: Vec<&str> = files.iter().map(|(file, _)| file.path.as_str()).collect();
     assert!(
         paths.contains(&"records/run.rs")
-            && paths.contains(&"import/error.rs")
+            && paths.contains(&"system/error.rs")
             && paths.contains(&"problem.rs"),
         "{paths:?}"
     );
