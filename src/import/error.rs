@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use crate::problem::{Code, Explain, Problem, sentence};
 use crate::records::{Doubt, EXPORT_AS_ONNX, MeasuredReading, Trials};
-use crate::run_config::{DataSpec, ModelKind, Network};
+use crate::run_config::{DataSpec, ModelKind};
 use crate::system::NotRegular;
 use crate::text::format::{grouped, joined, percent};
 
