@@ -41,8 +41,8 @@ def cycle(engine, setting, home, source):
     for request in range(source.randrange(4)):
         stroke = [[source.uniform(0, 280), source.uniform(0, 280)] for _ in range(30)]
         every_step = {"without": [False] * 6, "page": [28.0, 28.0], "middle": None}
-        details = {"look": None, "class": source.choice([None, 8]), "nearest": source.choice([0, 10])}
-        details |= {name: source.random() < 0.5 for name in ("inspection", "attribution", "counterfactual")}
+        why = source.choice([None, {"digit": 0, "class": source.choice([None, 8]), "counterfactual": source.random() < 0.5}])
+        details = {"inspection": source.random() < 0.5, "look": None, "why": why, "nearest": source.choice([0, 10])}
         what = {"Drawing": {"ink": {"strokes": [stroke], "pen": None}, "steps": every_step, "details": details}}
         engine.send({"Read": {"request": request, "what": what}})
     if source.random() < 0.3:
