@@ -46,6 +46,8 @@ pub struct Train {
     pub form: Form,
     /// The network before each change of its layers, and the text of those if they did not fit.
     pub former_layers: Vec<(Network, Option<String>)>,
+    /// The layer whose settings were changed last, if nothing else was since.
+    pub edited_layer: Option<usize>,
     /// What is wrong with folders and files that were chosen as data.
     pub data_problems: BTreeMap<PathBuf, DataError>,
     pub samples: Option<Samples>,

@@ -3,7 +3,7 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
-use inkling::run_config::{ModelKind, Network, Preset, Setting};
+use inkling::run_config::{HiddenLayer, ModelKind, Network, Preset, Setting};
 use inkling::settings::PresetRate;
 use inkling::window::TrainAction;
 
@@ -92,6 +92,21 @@ fn a_layer_is_changed_moved_added_and_removed() {
         ModelKind::Speedrun.into()
     );
     assert!(!window.app().train.can_undo_layers());
+}
+
+#[test]
+fn settings_of_one_layer_are_taken_back_at_once() {
+    let mut window = of(ModelKind::Mlp);
+    for neurons in [300, 301, 302] {
+        let layers = [neurons, 256].map(|neurons| HiddenLayer::Dense {
+            neurons,
+            has_activation: true,
+        });
+        window.act(TrainAction::EditLayers(layers.to_vec()));
+    }
+    assert_eq!(layers(&window), "302-256");
+    window.act(TrainAction::UndoLayers);
+    assert_eq!(window.app().ctx.config.network(), ModelKind::Mlp.into());
 }
 
 #[test]

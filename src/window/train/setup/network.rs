@@ -162,6 +162,17 @@ pub fn in_words(number: u64) -> String {
     }
 }
 
+/// The layer of which alone the settings differ.
+fn only_settings_of(before: &[HiddenLayer], after: &[HiddenLayer]) -> Option<usize> {
+    let pairs = before.iter().zip(after).enumerate();
+    let mut different = pairs.filter(|(_, (before, after))| before != after);
+    let (index, (one, other)) = different.next()?;
+    let is_only = before.len() == after.len()
+        && different.next().is_none()
+        && std::mem::discriminant(one) == std::mem::discriminant(other);
+    is_only.then_some(index)
+}
+
 impl Train {
     /// The hidden layers of the next run, also while they do not fit together.
     fn hidden_layers(&self, ctx: &Ctx) -> Vec<HiddenLayer> {
@@ -193,14 +204,19 @@ impl Train {
     }
 
     /// Gives the next run these hidden layers, whether or not they fit together.
-    pub fn edit_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, layers: &[HiddenLayer]) {
-        let layers = if layers.is_empty() {
+    pub fn edit_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, edited: &[HiddenLayer]) {
+        let layers = if edited.is_empty() {
             "none".to_owned()
         } else {
-            joined(layers, "-")
+            joined(edited, "-")
         };
-        let text = self.form.typed(Setting::Layers);
-        self.former_layers.push((ctx.config.network(), text));
+        // Settings of one layer, moved one after the other, are one change.
+        let only = only_settings_of(&self.hidden_layers(ctx), edited);
+        if only.is_none() || only != self.edited_layer {
+            let text = self.form.typed(Setting::Layers);
+            self.former_layers.push((ctx.config.network(), text));
+        }
+        self.edited_layer = only;
         if ctx.config.model != ModelKind::Cnn {
             let own = RunConfig {
                 layers: Some(ctx.config.network().hidden_layers()),
@@ -218,6 +234,7 @@ impl Train {
     }
 
     pub fn undo_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView) {
+        self.edited_layer = None;
         if let Some((network, text)) = self.former_layers.pop() {
             let mut config = ctx.config.clone();
             config.set_network(network);

@@ -1,33 +1,26 @@
 //! The network of the next run as a chain of blocks: what each gives and costs, and how to change,
 //! move, add and remove it.
 
-use eframe::egui::emath::Numeric;
+mod card;
+mod editor;
+
 use eframe::egui::{
-    Align2, ComboBox, DragValue, Key, Modifiers, Painter, Pos2, Rect, Response, RichText, Role,
-    Sense, Stroke, StrokeKind, TextStyle, TextWrapMode, Ui, WidgetText, pos2, vec2,
+    ComboBox, Key, Modifiers, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, vec2,
 };
 
+use self::card::{Card, WIDTH};
 use super::fields::entry;
 use crate::nn::BlockCost;
-use crate::run_config::{
-    HiddenLayer, LayerOutput, MAX_HIDDEN_LAYERS, MAX_KERNEL, MAX_STRIDE, MAX_WIDTH, Setting,
-};
+use crate::run_config::{HiddenLayer, LayerOutput, MAX_HIDDEN_LAYERS, Setting};
 use crate::text::format::{capitalized, grouped};
-use crate::window::style::SemiBold as _;
 use crate::window::style::icons::Icon;
 use crate::window::train::setup::{
     Blocks, in_words, layer_description, layer_details, layer_name, size,
 };
 use crate::window::{Action, App, Pushes as _, TrainAction, style};
 
-/// The width of a card and of the arrow between two, in points.
-const CARD: f32 = 138.0;
+/// The width of the arrow between two cards, in points.
 const ARROW: f32 = 22.0;
-const MARGIN: f32 = 9.0;
-/// The lines of a card below its name.
-const LINES: usize = 3;
-/// The side of the picture below them, in points.
-const PICTURE: f32 = 36.0;
 
 /// View state: the layer that is being changed.
 #[derive(Debug, Default)]
@@ -59,7 +52,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut BlocksView, actions: &mut Vec<Act
     });
     if let Some(chosen) = view.chosen {
         ui.add_space(style::GAP / 2.0);
-        style::full_card(ui, |ui| editor(ui, &blocks, chosen, view, &mut layers));
+        style::full_card(ui, |ui| {
+            editor::show(ui, &blocks, chosen, view, &mut layers);
+        });
     }
     ui.add_space(style::GAP / 2.0);
     totals(ui, app, &blocks);
@@ -70,7 +65,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut BlocksView, actions: &mut Vec<Act
 
 /// The image, the layers one after the other and what they are for, each on a card.
 fn chain(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<HiddenLayer>) {
-    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW)).floor();
+    let columns = ((ui.available_width() + ARROW) / (WIDTH + ARROW)).floor();
     let columns = columns.max(1.0) as usize;
     let cards: Vec<usize> = (0..blocks.layers.len() + 2).collect();
     for row in cards.chunks(columns) {
@@ -209,95 +204,6 @@ fn remove(view: &mut BlocksView, layers: &mut Vec<HiddenLayer>, index: usize) {
     view.chosen = None;
 }
 
-/// A card with a name, lines of text, and below them the size of what a layer gives.
-struct Card<'a> {
-    name: &'a str,
-    lines: &'a [String],
-    output: Option<LayerOutput>,
-}
-
-impl Card<'_> {
-    /// Where it is, and what happened to it.
-    fn show(&self, ui: &mut Ui, sense: Sense) -> (Rect, Response) {
-        let small = ui.text_style_height(&TextStyle::Small) + 2.0;
-        let body = ui.text_style_height(&TextStyle::Body);
-        let height = 3.0 * MARGIN + body + LINES as f32 * small + PICTURE;
-        let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), sense);
-        let palette = style::palette(ui);
-        style::paper(ui.painter(), rect, style::RADIUS_SMALL, palette);
-        // Painted, since the card itself has a name for screen readers.
-        let mut at = rect.min + vec2(MARGIN, MARGIN);
-        let mut line = |text: RichText, color| {
-            let wrap = Some(TextWrapMode::Truncate);
-            let text = WidgetText::from(text);
-            let text = text.into_galley(ui, wrap, CARD - 2.0 * MARGIN, TextStyle::Body);
-            let height = text.size().y;
-            ui.painter().galley(at, text, color);
-            at.y += height + 2.0;
-        };
-        line(RichText::new(self.name).semibold(), palette.ink);
-        for text in self.lines {
-            line(RichText::new(text).small(), palette.ink);
-        }
-        if let Some(output) = self.output {
-            let corner = rect.left_bottom() + vec2(MARGIN, -MARGIN - PICTURE);
-            let picture = Rect::from_min_size(corner, vec2(PICTURE, PICTURE));
-            let right = paint(ui.painter(), picture, output, palette);
-            let font = TextStyle::Small.resolve(ui.style());
-            let at = pos2(right + 8.0, picture.bottom());
-            let color = palette.faded;
-            ui.painter()
-                .text(at, Align2::LEFT_BOTTOM, size(output), font, color);
-        }
-        (rect, response)
-    }
-}
-
-/// Paints what a layer gives, larger the more it is: maps one behind the other, a row of tokens, or
-/// a column of values. Returns its right edge.
-fn paint(painter: &Painter, rect: Rect, output: LayerOutput, palette: style::Palette) -> f32 {
-    let doublings = |count: u16| f32::from(count).log2().ceil() as usize + 1;
-    let outline = Stroke::new(1.0, palette.edge);
-    let square = |min: Pos2, side: f32| {
-        let square = Rect::from_min_size(min, vec2(side, side));
-        painter.rect(square, 1.0, palette.control, outline, StrokeKind::Inside);
-        square.right()
-    };
-    match output {
-        LayerOutput::Image { side, channels } => {
-            let behind = doublings(channels).min(8) - 1;
-            let length = 5.0 + 15.0 * side as f32 / 28.0;
-            let mut right = rect.left();
-            for index in (0..=behind).rev() {
-                let shift = vec2(1.0, -1.0) * (index as f32 * 2.0);
-                right = right.max(square(
-                    rect.left_bottom() - vec2(0.0, length) + shift,
-                    length,
-                ));
-            }
-            right
-        }
-        LayerOutput::Tokens { tokens, .. } => {
-            let count = doublings(u16::try_from(tokens).unwrap_or(u16::MAX)).min(6);
-            let at = |index: usize| rect.left_bottom() + vec2(7.0 * index as f32, -18.0);
-            for index in 0..count {
-                let token = Rect::from_min_size(at(index), vec2(5.0, 18.0));
-                painter.rect(token, 1.0, palette.control, outline, StrokeKind::Inside);
-            }
-            at(count).x
-        }
-        LayerOutput::Features(count) => {
-            for index in 0..doublings(count).min(6) {
-                square(
-                    rect.left_bottom() - vec2(0.0, 6.0 * (index + 1) as f32),
-                    5.0,
-                );
-            }
-            rect.left() + 5.0
-        }
-    }
-}
-
 fn parameters(cost: &BlockCost) -> String {
     format!("{} parameters", grouped(cost.parameters))
 }
@@ -376,124 +282,6 @@ fn offered(channels: u16) -> [HiddenLayer; 9] {
             has_activation: true,
         },
     ]
-}
-
-/// The settings of the chosen layer, and what can be done with it.
-fn editor(
-    ui: &mut Ui,
-    blocks: &Blocks,
-    chosen: usize,
-    view: &mut BlocksView,
-    layers: &mut Vec<HiddenLayer>,
-) {
-    let count = blocks.layers.len();
-    // Another action of this frame may have removed it.
-    let Some(&layer) = layers.get(chosen) else {
-        return;
-    };
-    ui.horizontal_wrapped(|ui| {
-        let name = layer_name(layer);
-        style::strong(ui, format!("Layer {} of {count}: {name}", chosen + 1));
-        let first = (chosen == 0).then_some("It is the first layer");
-        let last = (chosen + 1 == count).then_some("It is the last layer");
-        let full = (count >= MAX_HIDDEN_LAYERS).then_some("There is no room for another layer");
-        let mut tool = |text: &str, why_not: Option<&str>, about: &str| {
-            let button = style::small_quiet_button(text);
-            style::ask(ui, button, why_not, about).clicked()
-        };
-        if tool(
-            "Move left",
-            first,
-            "Toward the image (Ctrl+Left on its card)",
-        ) {
-            move_to(view, layers, chosen, chosen - 1);
-        }
-        if tool(
-            "Move right",
-            last,
-            "Toward the verdict (Ctrl+Right on its card)",
-        ) {
-            move_to(view, layers, chosen, chosen + 1);
-        }
-        if tool("Duplicate", full, "Add the same layer after it") {
-            layers.insert(chosen, layer);
-            view.chosen = Some(chosen + 1);
-        }
-        if tool("Remove", None, "Remove it (Ctrl+Delete on its card)") {
-            remove(view, layers, chosen);
-        }
-    });
-    style::note(ui, layer_description(layer));
-    if let Some((_, reason)) = blocks.misfit.as_ref().filter(|(at, _)| *at == chosen) {
-        style::invalid(ui, &sentence(reason));
-    }
-    if *layers == blocks.layers
-        && let Some(changed) = settings(ui, layer)
-    {
-        layers[chosen] = changed;
-    }
-    if let Some(cost) = blocks.costs.get(chosen) {
-        let BlockCost {
-            parameters,
-            multiply_adds,
-        } = *cost;
-        let parameters = grouped(parameters);
-        let products = in_words(multiply_adds);
-        ui.label(style::hint(format!(
-            "{parameters} parameters, {products} multiply-adds for an image."
-        )));
-    }
-}
-
-/// The settings of a layer; the layer as they make it, once one is changed.
-fn settings(ui: &mut Ui, layer: HiddenLayer) -> Option<HiddenLayer> {
-    let mut changed = layer;
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
-        match &mut changed {
-            HiddenLayer::Convolution {
-                filters,
-                kernel,
-                stride,
-                padding,
-                has_activation,
-            } => {
-                number(ui, "Filters", filters, 1..=MAX_WIDTH);
-                number(ui, "Kernel", kernel, 1..=MAX_KERNEL);
-                let most = kernel.saturating_sub(1);
-                *padding = (*padding).min(most);
-                number(ui, "Padding", padding, 0..=most);
-                number(ui, "Stride", stride, 1..=MAX_STRIDE);
-                ui.checkbox(has_activation, "Activation");
-            }
-            HiddenLayer::Residual { filters, stride } => {
-                number(ui, "Filters", filters, 1..=MAX_WIDTH);
-                number(ui, "Stride", stride, 1..=MAX_STRIDE);
-            }
-            HiddenLayer::Transformer { heads } => number(ui, "Heads", heads, 1..=32),
-            HiddenLayer::Dropout { percent } => number(ui, "Percent", percent, 1..=95),
-            HiddenLayer::Dense {
-                neurons,
-                has_activation,
-            } => {
-                number(ui, "Neurons", neurons, 1..=MAX_WIDTH);
-                ui.checkbox(has_activation, "Activation");
-            }
-            HiddenLayer::MaxPooling
-            | HiddenLayer::BatchNorm
-            | HiddenLayer::GlobalAveragePooling
-            | HiddenLayer::LayerNorm => {}
-        }
-    });
-    (changed != layer).then_some(changed)
-}
-
-fn number<N: Numeric>(ui: &mut Ui, label: &str, value: &mut N, range: std::ops::RangeInclusive<N>) {
-    ui.horizontal(|ui| {
-        let label = ui.label(label);
-        ui.add(DragValue::new(value).range(range).speed(0.1))
-            .labelled_by(label.id);
-    });
 }
 
 /// What the whole network costs, or why it cannot be trained.
