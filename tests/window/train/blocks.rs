@@ -140,7 +140,9 @@ fn what_does_not_fit_says_why_and_nothing_starts_until_it_does() {
     window.get_by_label_contains("Cannot start. “120-6C5P2-MP2-16C5-MP2-84” is not a list");
     window.click("Move right");
     window.run_steps(3);
-    window.get_by_label("Layer 3 (Max pooling): MP2 must follow a convolution with a stride of 1.");
+    window.get_by_label(
+        "Layer 3 (Max pooling): MP2 must come before transformer blocks, GAP and dense layers.",
+    );
     window.click("Remove");
     assert_eq!(layers(&window), "6C5P2-MP2-16C5-MP2-84");
     assert!(window.app().validation_errors().is_empty());
