@@ -28,7 +28,7 @@ const SEED: u64 = 0x1196;
 const FIRST_IMAGES: usize = 50;
 const FINALISTS: usize = 6;
 /// Operations that a reading may take on all images, and the fewest images.
-const OPERATIONS: u64 = 10_000_000_000;
+const OPERATIONS: u64 = 2_000_000_000;
 const FEWEST_IMAGES: usize = 300;
 /// A less accurate model does not recognize digits, so that the most accurate reading says nothing.
 const MIN_ACCURACY: f64 = 0.5;
