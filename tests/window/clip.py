@@ -35,7 +35,7 @@ def draw(program, strokes):
     for stroke in strokes:
         points = [(x + px * width, y + py * height) for px, py in smooth(stroke)]
         length = sum(math.dist(a, b) for a, b in zip(points, points[1:]))
-        program.drag(points, pause=1.0 * (length / width) / len(points))
+        program.drag(points, pause=0.6 * (length / width) / len(points))
 
 
 def record(program):
@@ -51,11 +51,11 @@ with Program(path, home=home) as program:
     program.key("ctrl+a", "3")
     program.click("Maps")
     recording = record(program)
-    time.sleep(0.3)
+    time.sleep(0.2)
     program.click("Start", role="push button")
     wait(lambda: any("at step" in node.text for node in program.nodes()), 20, "the first steps", program)
     draw(program, SEVEN)
-    time.sleep(0.6)
+    time.sleep(0.4)
     program.key("Delete")
     program.key("ctrl+3")
     draw(program, THREE)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from driver import Program, smooth, wait
+from driver import Program, smooth, wait, xdotool
 
 path, folder = sys.argv[1:3]
 theme = sys.argv[3] if len(sys.argv) > 3 else "light"
@@ -59,6 +59,11 @@ with Program(path, home=home) as program:
             program.click("Open Inkling", role="push button")
     program.find("No run yet")
     picture(program, "train-empty")
+    [x, y, width, height] = next(node.box for node in program.nodes() if node.name == "Convolution" and node.role == "push button")
+    program.drag([(x + width / 2, y + height / 2)])
+    for _ in range(8):
+        xdotool("click", "5")
+    picture(program, "blocks")
     program.click("Epochs", role="entry")
     program.key("ctrl+a", "6")
     program.click("Start", role="push button")
