@@ -174,7 +174,7 @@ impl Network {
         self.widths
     }
 
-    /// The hidden layers that were chosen, where they are not the usual ones of a CNN.
+    /// The hidden layers that were chosen, if they are not the usual ones of a CNN.
     pub const fn chosen_layers(self) -> Option<HiddenLayers> {
         self.layers
     }
@@ -182,37 +182,28 @@ impl Network {
     /// All its hidden layers; none for the network of an ONNX file.
     pub fn hidden_layers(self) -> HiddenLayers {
         let widths = self.widths();
-        let w = |index: usize| widths.get(index).copied().unwrap_or(1);
+        let width = |index: usize| widths.get(index).copied().unwrap_or(1);
+        let [a, b, c, d] = [0, 1, 2, 3].map(width);
         let text = match self.model {
             ModelKind::Linear | ModelKind::Onnx => "none".to_owned(),
             ModelKind::MlpSmall | ModelKind::Mlp | ModelKind::MlpLarge => joined(widths, "-"),
-            ModelKind::LeNet => format!("{}C5P2-MP2-{}C5-MP2-{}-{}", w(0), w(1), w(2), w(3)),
+            ModelKind::LeNet => format!("{a}C5P2-MP2-{b}C5-MP2-{c}-{d}"),
             // As in candle's MNIST example: no activation follows the convolutions but the maximum
             // itself.
-            ModelKind::ConvNet => format!("{}C5L-MP2-{}C5L-MP2-{}-D0.5", w(0), w(1), w(2)),
-            ModelKind::PyTorchExample => {
-                format!("{}C3-{}C3-MP2-D0.25-{}-D0.5", w(0), w(1), w(2))
-            }
+            ModelKind::ConvNet => format!("{a}C5L-MP2-{b}C5L-MP2-{c}-D0.5"),
+            ModelKind::PyTorchExample => format!("{a}C3-{b}C3-MP2-D0.25-{c}-D0.5"),
             ModelKind::Cnn => return self.layers.unwrap_or(HiddenLayers::DEFAULT),
-            ModelKind::Speedrun => format!("{}C5-MP2-{}C3-MP2-{}", w(0), w(1), w(2)),
-            ModelKind::ConvNetBn => format!(
-                "{}C5P2-MP2-BN-{}C3P1-MP2-BN-{}C3P1-MP2-BN-{}",
-                w(0),
-                w(1),
-                w(2),
-                w(3)
-            ),
+            ModelKind::Speedrun => format!("{a}C5-MP2-{b}C3-MP2-{c}"),
+            ModelKind::ConvNetBn => {
+                format!("{a}C5P2-MP2-BN-{b}C3P1-MP2-BN-{c}C3P1-MP2-BN-{d}")
+            }
             // The smallest network that is nearly as accurate as the large ones: 8,938 parameters.
             // Few channels, each normalized, and a mean over all places instead of a large layer:
             // weights are spent on shapes, not on where they are. Pooling comes before
             // normalization, which leaves it a quarter of the numbers.
-            ModelKind::Tiny => format!(
-                "{}C5P2-MP2-BN-{}C3P1-BN-{}C3P1-MP2-BN-{}C3P1-BN-GAP",
-                w(0),
-                w(1),
-                w(2),
-                w(3)
-            ),
+            ModelKind::Tiny => {
+                format!("{a}C5P2-MP2-BN-{b}C3P1-BN-{c}C3P1-MP2-BN-{d}C3P1-BN-GAP")
+            }
             ModelKind::ResNet8 => residual(widths, &[1; 3]),
             ModelKind::ResNet14 => residual(widths, &[2; 3]),
             ModelKind::ResNet20 => residual(widths, &[3; 3]),
