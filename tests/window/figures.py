@@ -60,11 +60,11 @@ def answers(program, count):
     return times
 
 
-def verdicts(program, count, image="The image the model sees"):
+def verdicts(program, count):
     """Milliseconds from a motion of the pen until the window shows what the model made of it, `count` times: until the image
-    of what the model saw changes, which is painted together with the verdict, its evidence and the maps."""
+    of what the model saw changes, which is painted together with the verdict."""
     x, y, width, height = program.find("Drawing canvas").box
-    sees = program.find(image).box
+    sees = program.find("The image the model sees").box
     seen = tuple(int(value) for value in (sees[0] + 2, sees[1] + 2, sees[2] - 4, sees[3] - 4))
 
     def at(index):
@@ -120,15 +120,9 @@ with Program(program_path) as program:
     report("answer to a click at rest", answers(program, 100))
     program.key("ctrl+2")
     report("pen to verdict at rest", verdicts(program, 300))
-    program.key("w")
-    report("pen to verdict and its evidence (Why?) at rest", verdicts(program, 300))
-    program.key("w", "ctrl+3")
-    report("pen to maps (Inside) at rest", verdicts(program, 300, "Drawing"))
     program.key("ctrl+1", "ctrl+Return")  # starts the run as it is configured
     wait(lambda: program.shows("at step"), 60, "the run under way", program)
     report("answer to a click while training", answers(program, 300))
     program.key("ctrl+2")
     report("pen to verdict while training", verdicts(program, 300))
-    program.key("ctrl+3")
-    report("pen to maps (Inside) while training", verdicts(program, 300, "Drawing"))
     print(f"while training: {megabytes(program.process.pid):.0f} MiB resident, {megabytes(program.process.pid, 'VmHWM'):.0f} MiB at most")
