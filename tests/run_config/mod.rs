@@ -425,6 +425,7 @@ fn hidden_layers_are_written_as_in_papers() {
         ("MP2-32C3", "MP2 must follow a convolution", Some(0)),
         ("32C3-MP3", "MP3 is not a layer", Some(1)),
         ("32C3-x", "x is not a layer", Some(1)),
+        ("none-128", "none is not a layer", Some(0)),
         ("32C3-D1.5", "D1.5 is not a layer", Some(1)),
         ("32C3-MP2-MP2", "MP2 must follow a convolution", Some(2)),
         (

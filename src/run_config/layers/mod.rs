@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 pub use self::notation::ParseLayersError;
 use super::network::MAX_WIDTH;
-use crate::text::format::joined;
 
 /// The most hidden layers, pooling and normalization included.
 pub const MAX_HIDDEN_LAYERS: usize = 24;
@@ -279,7 +278,7 @@ impl HiddenLayers {
         let (mut output, mut before) = (LayerOutput::INPUT, None);
         let fail = |index: usize, reason: String| {
             Some(ParseLayersError {
-                given: joined(layers, "-"),
+                given: HiddenLayer::written(layers),
                 reason,
                 index: Some(index),
             })

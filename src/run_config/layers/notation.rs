@@ -24,8 +24,10 @@ impl HiddenLayer {
     /// Layers in their order, whether or not they fit together. Hyphens, commas and spaces separate
     /// them.
     pub fn list(text: &str) -> Result<Vec<Self>, ParseLayersError> {
+        if text.trim().eq_ignore_ascii_case(NONE) {
+            return Ok(Vec::new());
+        }
         let parts = text.split(['-', ',', ' ']).filter(|part| !part.is_empty());
-        let parts = parts.filter(|part| !part.eq_ignore_ascii_case(NONE));
         let layer = |(index, part): (usize, &str)| {
             part.parse().map_err(|()| ParseLayersError {
                 given: text.to_owned(),
@@ -36,6 +38,14 @@ impl HiddenLayer {
             })
         };
         parts.enumerate().map(layer).collect()
+    }
+
+    /// These layers as [`HiddenLayer::list`] reads them.
+    pub fn written(layers: &[Self]) -> String {
+        if layers.is_empty() {
+            return NONE.to_owned();
+        }
+        joined(layers, "-")
     }
 }
 
@@ -140,10 +150,7 @@ impl fmt::Debug for HiddenLayers {
 
 impl fmt::Display for HiddenLayers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.count == 0 {
-            return f.write_str(NONE);
-        }
-        f.write_str(&joined(self.as_slice(), "-"))
+        f.write_str(&HiddenLayer::written(self.as_slice()))
     }
 }
 

@@ -98,15 +98,28 @@ fn a_layer_is_changed_moved_added_and_removed() {
 fn settings_of_one_layer_are_taken_back_at_once() {
     let mut window = of(ModelKind::Mlp);
     for neurons in [300, 301, 302] {
-        let layers = [neurons, 256].map(|neurons| HiddenLayer::Dense {
-            neurons,
-            has_activation: true,
-        });
-        window.act(TrainAction::EditLayers(layers.to_vec()));
+        let layers = HiddenLayer::list(&format!("{neurons}-256")).unwrap();
+        window.act(TrainAction::EditLayers(layers));
     }
     assert_eq!(layers(&window), "302-256");
     window.act(TrainAction::UndoLayers);
     assert_eq!(window.app().ctx.config.network(), ModelKind::Mlp.into());
+}
+
+#[test]
+fn what_was_changed_in_another_network_is_not_taken_back() {
+    let mut window = of(ModelKind::Mlp);
+    let edit = |window: &mut Window, text: &str| {
+        let layers = HiddenLayer::list(text).unwrap();
+        window.act(TrainAction::EditLayers(layers));
+    };
+    edit(&mut window, "300-128");
+    let other = Network::from(ModelKind::Cnn).with_layers(Some("100-50".parse().unwrap()));
+    window.configure(|config| config.set_network(other));
+    edit(&mut window, "200-50");
+    assert_eq!(layers(&window), "200-50");
+    window.act(TrainAction::UndoLayers);
+    assert_eq!(layers(&window), "100-50");
 }
 
 #[test]

@@ -229,12 +229,15 @@ impl Bar<'_> {
         }
     }
 
-    /// The bar's length on its way to the share, so that the eye can follow it. While nobody moves
-    /// the pointer, as beside a run in progress, its frames would only take time from training.
+    /// The bar's length on its way to the share, so that the eye can follow it. While the pen
+    /// draws, the frames between would hold up the next stroke; while nobody moves the pointer, as
+    /// beside a run in progress, they would only take time from training.
     fn moving_share(&self, ui: &Ui) -> f32 {
         let id = ui.scope_id().with(("share", self.digit));
-        let is_used = ui.input(|input| input.pointer.time_since_last_movement() < 1.0);
-        let seconds = if is_used { style::motion(ui).calm } else { 0.0 };
+        let moves = ui.input(|input| {
+            input.pointer.time_since_last_movement() < 1.0 && !input.pointer.any_down()
+        });
+        let seconds = if moves { style::motion(ui).calm } else { 0.0 };
         ui.ctx().animate_value_with_time(id, self.share(), seconds)
     }
 

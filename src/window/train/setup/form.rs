@@ -48,6 +48,7 @@ impl Train {
     /// Takes these settings for the next run.
     pub fn configure(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, config: RunConfig) {
         self.setting_chosen();
+        self.edited_layer = None;
         let before = std::mem::replace(&mut ctx.config, config);
         let now = &mut ctx.config;
         // Widths and layers belong to a model: another one has its own.
@@ -83,6 +84,7 @@ impl Train {
     pub fn take_settings(&mut self, ctx: &mut Ctx, config: RunConfig) {
         self.form.0.clear();
         self.former_layers.clear();
+        self.edited_layer = None;
         ctx.settings.former_learning_rate = None;
         ctx.config = config;
     }

@@ -205,18 +205,12 @@ impl Train {
 
     /// Gives the next run these hidden layers, whether or not they fit together.
     pub fn edit_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView, edited: &[HiddenLayer]) {
-        let layers = if edited.is_empty() {
-            "none".to_owned()
-        } else {
-            joined(edited, "-")
-        };
         // Settings of one layer, moved one after the other, are one change.
         let only = only_settings_of(&self.hidden_layers(ctx), edited);
         if only.is_none() || only != self.edited_layer {
             let text = self.form.typed(Setting::Layers);
             self.former_layers.push((ctx.config.network(), text));
         }
-        self.edited_layer = only;
         if ctx.config.model != ModelKind::Cnn {
             let own = RunConfig {
                 layers: Some(ctx.config.network().hidden_layers()),
@@ -226,7 +220,8 @@ impl Train {
             };
             self.configure(ctx, mine, own);
         }
-        self.type_text(ctx, mine, Setting::Layers, layers);
+        self.type_text(ctx, mine, Setting::Layers, HiddenLayer::written(edited));
+        self.edited_layer = only;
     }
 
     pub fn can_undo_layers(&self) -> bool {
@@ -234,7 +229,6 @@ impl Train {
     }
 
     pub fn undo_layers(&mut self, ctx: &mut Ctx, mine: &MyDigitsView) {
-        self.edited_layer = None;
         if let Some((network, text)) = self.former_layers.pop() {
             let mut config = ctx.config.clone();
             config.set_network(network);

@@ -9,6 +9,8 @@ use crate::run_config::DataSpec;
 use crate::window::style::image_sheet::{ImageSheet, framed};
 use crate::window::{Action, App, Samples, style};
 
+/// In wider windows, in points, lines would be too long to read.
+const WIDEST: f32 = 1400.0;
 const COLUMNS: usize = 10;
 /// The side of an image with an issue, in points.
 const EXAMPLE: f32 = 36.0;
@@ -48,7 +50,7 @@ impl Sheets {
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview, actions: &mut Vec<Action>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Space for the scroll bar, so that it never covers a card.
-        ui.set_max_width(ui.available_width() - 12.0);
+        ui.set_max_width((ui.available_width() - 12.0).min(WIDEST));
         ui.heading("Your next run");
         let advice = if app.ctx.is_training() {
             "Add it to the queue, or start it once the run in progress has ended."
@@ -75,7 +77,8 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     const ROWS: f32 = 4.0;
     let chosen = &app.ctx.config.data;
     let pixels = ui.pixels_per_point();
-    let width = ui.available_width().min(520.0);
+    let room = ui.available_width();
+    let width = (room / 2.0).max(520.0).min(room);
     let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(pixels);
     let room = vec2(width, ROWS * (size + 4.0));
     let (area, response) = ui.allocate_exact_size(room, Sense::hover());
