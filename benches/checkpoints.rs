@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use inkling::data::{self, DataSet};
+use inkling::data::{self, Dataset};
 use inkling::math::statistics::median;
 use inkling::nn::{DeviceContext, Net};
 use inkling::progress::Unwatched;
@@ -54,7 +54,7 @@ impl RunObserver for Stretches<'_> {
         self.steps_per_epoch = run.plan.steps_per_epoch;
     }
 
-    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _: &Net) -> Result<(), EndRequest> {
         if self.seconds[1].len() >= PAIRS {
             Err(EndRequest::Stop)
         } else {
@@ -99,7 +99,7 @@ impl RunObserver for Stretches<'_> {
     }
 }
 
-fn measure(model: ModelKind, data: &DataSet) -> Result<String, Box<dyn std::error::Error>> {
+fn measure(model: ModelKind, data: &Dataset) -> Result<String, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let place = Checkpoints::new(folder.path()).begin();
     let file = place.path().join("checkpoint");

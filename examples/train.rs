@@ -17,7 +17,7 @@ use inkling::train::{EndRequest, RunObserver, TrainOutcome, train};
 struct Printer;
 
 impl RunObserver for Printer {
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &Net) -> Result<(), EndRequest> {
         Ok(())
     }
 

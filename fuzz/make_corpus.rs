@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use image::{DynamicImage, ImageFormat};
-use inkling::data::{DataSet, builtin};
+use inkling::data::{Dataset, builtin};
 use inkling::engine::{send_handshake, write};
 use inkling::export::{ExportedModel, export};
 use inkling::ink::PIXELS;
@@ -18,7 +18,7 @@ use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress};
 use inkling::records::{ExportSpec, ImportSpec, JobId, ModelRef, Replace};
 use inkling::run_config::{ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
-use inkling::sweep::{Definition, SamplerKind, SettingRange};
+use inkling::sweep::{SweepDefinition, SamplerKind, SettingRange};
 use inkling::train::{Checkpoint, EndRequest, RunObserver, TrainOutcome, train};
 use serde_json::Value;
 use zip::ZipWriter;
@@ -45,7 +45,7 @@ const PICKLE: &[u8] =
 struct Keeper(Vec<Checkpoint>);
 
 impl RunObserver for Keeper {
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &Net) -> Result<(), EndRequest> {
         Ok(())
     }
 
@@ -92,7 +92,7 @@ fn main() {
     );
 }
 
-fn add_data(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
+fn add_data(add: &impl Fn(&str, &str, &[u8]), data: &Dataset) {
     let idx = |header: &[u32], items: &[u8]| {
         [
             &header
@@ -260,7 +260,7 @@ fn add_weights(add: &impl Fn(&str, &str, &[u8])) {
 }
 
 /// A short run: its model, its summary and its checkpoints.
-fn add_run(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
+fn add_run(add: &impl Fn(&str, &str, &[u8]), data: &Dataset) {
     let config = RunConfig {
         model: ModelKind::Tiny,
         epochs: 2,
@@ -422,7 +422,7 @@ fn add_sweeps(add: &impl Fn(&str, &str, &[u8])) {
         "random",
         &serde_json::to_vec(&definition).expect("a definition"),
     );
-    let mut grid = Definition {
+    let mut grid = SweepDefinition {
         sampler: SamplerKind::Grid,
         pruner: None,
         ..definition

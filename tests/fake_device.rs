@@ -14,7 +14,7 @@ use inkling::nn::backend::COMPOSED;
 use inkling::nn::{ComputeError, DeviceContext};
 use inkling::problem::Problem;
 use inkling::records::Prediction;
-use inkling::run_config::{ConfigProblem, DeviceChoice};
+use inkling::run_config::{ConfigError, DeviceChoice};
 
 /// How the fake device behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,7 +54,7 @@ pub fn candle() -> DeviceContext {
 }
 
 impl Devices for FakeDevices {
-    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigError> {
         if device.resolved() == DeviceChoice::Cpu {
             return Ok(DeviceContext::CPU);
         }
@@ -63,7 +63,7 @@ impl Devices for FakeDevices {
             let _ = gate.lock().unwrap().recv();
         }
         if self.script == Script::Absent {
-            return Err(ConfigProblem::DeviceUnavailable {
+            return Err(ConfigError::DeviceUnavailable {
                 device,
                 reason: "it fell out.".to_owned(),
             });

@@ -31,23 +31,25 @@ use inkling::protocol::{
     JobResult, Question,
 };
 use inkling::records::benchmark::{
-    BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
+    BATCH_SIZES, BenchmarkReport, BenchmarkedMachine, Effort, Measurement, SavedBenchmark,
+    StepConfig, VERSION, Workload,
 };
 use inkling::records::{
     Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, COMPONENTS,
-    Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, Details, DigitDetection,
-    DigitMap, DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
-    EvaluationSpec, Explanation, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding,
-    Inspection, JobId, LabelRejection, LabeledImage, LearningSnapshot, Look, MapLayer, MapPoint,
-    MapSource, MapSpec, MeasuredReading, ModelComparison, ModelInfo, ModelLook, ModelRef,
-    NearImage, Neighborhood, Normalization, Prediction, Profile, RELIABILITY_BINS, RateFinding,
-    Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan, RunPosition,
-    RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation, StepPoint,
-    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, Trials, UnitName, UnitUpdate,
-    Update, WeightImages, WhySpec, WriterScore, snapshot_step,
+    Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, DigitDetection, DigitMap,
+    DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
+    EvaluationSpec, Explanation, FileInfo, FilterImages, FineTuned, HeldOutAnswer, HeldOutImage,
+    ImportFinding, Inspection, JobId, LabelRejection, LabeledImage, LearningRateFinding,
+    LearningSnapshot, MapLayer, MapPoint, MapSource, MapSpec, MeasuredReading, ModelComparison,
+    ModelInfo, ModelLook, ModelRef, NearImage, Neighborhood, Normalization, Prediction,
+    PredictionDetails, Profile, RELIABILITY_BINS, Reached, Reading, ReceivedBundle, Recognition,
+    ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample,
+    SingleStep, SplitEvaluation, StepPoint, Suggestion, Telemetry, TensorFormat, TensorInfo,
+    TimeToAccuracy, Trials, UnitName, UnitSelection, UnitUpdate, Update, WhySpec, WriterScore,
+    snapshot_step,
 };
 use inkling::run_config::{
-    Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
+    Activation, Classes, ConfigError, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
     Precision, Preset, RunConfig,
 };
 use inkling::runs::RunEntry;
@@ -569,7 +571,7 @@ impl FakeEngine {
     pub fn finish_benchmark(&mut self) {
         let id = self.benchmark.take().expect("a benchmark");
         let at = |name| self.home.path().join("bench").join(name);
-        let saved = Ok(Saved {
+        let saved = Ok(SavedBenchmark {
             json: at("now.json"),
             text: at("now.txt"),
         });
@@ -639,7 +641,7 @@ impl FakeEngine {
     }
 
     /// The search for a learning rate comes to its end, with this finding.
-    pub fn finish_search(&mut self, finding: RateFinding) {
+    pub fn finish_search(&mut self, finding: LearningRateFinding) {
         let id = self.searching.take().expect("a search");
         self.search(id, 150);
         self.send(done(id, JobResult::FindLearningRate(finding)));
@@ -777,9 +779,9 @@ impl FakeEngine {
                 let writing = Writing::of_ink_with(&ink, &steps);
                 for (index, digit) in digits.iter_mut().enumerate() {
                     let drawing = writing.drawing(digit.pieces.clone()).unwrap();
-                    let details = Details {
+                    let details = PredictionDetails {
                         why: why.map(|why| why.of_digit(index)),
-                        ..Details::default()
+                        ..PredictionDetails::default()
                     };
                     let explained = explained(digit.prediction.clone(), &drawing.0, &details);
                     digit.explanation = explained.explanation;
@@ -834,7 +836,7 @@ impl FakeEngine {
             Job::Train { config, .. } if config.data.label() == "few" && config.batch_size > 39 => {
                 self.send(failed(
                     id,
-                    ConfigProblem::BatchLargerThanSet {
+                    ConfigError::BatchLargerThanSet {
                         given: config.batch_size,
                         images: 39,
                     },
@@ -1152,7 +1154,7 @@ pub fn reads(devices: &[(DeviceChoice, f32)]) -> DeviceComparison {
 }
 
 /// A machine of two cores, measured.
-pub fn report() -> Report {
+pub fn report() -> BenchmarkReport {
     let product = |threads, gflops| Measurement::Product {
         precision: Precision::F32,
         threads,
@@ -1170,13 +1172,13 @@ pub fn report() -> Report {
         gflops: images_per_second * 0.0279,
         product_gflops: 100.0 * f64::from(threads),
     };
-    Report {
+    BenchmarkReport {
         background_load: 0.0,
         disturbed: Vec::new(),
         version: VERSION,
         measured_at: "2026-11-21T13:00:00Z".to_owned(),
         program: "0.1.0".to_owned(),
-        machine: Machine {
+        machine: BenchmarkedMachine {
             system: "A system".to_owned(),
             processor: "A processor".to_owned(),
             simd: vec!["AVX2".to_owned()],
@@ -1209,7 +1211,7 @@ pub fn report() -> Report {
 }
 
 /// A check in which nothing was wrong.
-pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
+pub fn checked(device: DeviceChoice) -> inkling::self_test::SelfTestReport {
     let check = |precision| inkling::self_test::Check {
         subject: inkling::self_test::Subject::Training,
         precision,
@@ -1217,7 +1219,7 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
         tolerance: 0.6,
         detail: "a loss".to_owned(),
     };
-    inkling::self_test::Report {
+    inkling::self_test::SelfTestReport {
         device,
         checks: Precision::on(device).map(check).collect(),
         seconds: 1.0,
@@ -1229,11 +1231,11 @@ pub const NO_DIGIT: usize = 9;
 
 /// What is recognized in a drawing, without details.
 pub fn recognition(ink: &Ink) -> Recognition {
-    explained(prediction(ink), ink, &Details::default())
+    explained(prediction(ink), ink, &PredictionDetails::default())
 }
 
 /// What is recognized in a drawing for which this is predicted, with these details.
-pub fn explained(prediction: Prediction, ink: &Ink, details: &Details) -> Recognition {
+pub fn explained(prediction: Prediction, ink: &Ink, details: &PredictionDetails) -> Recognition {
     let placement = PlacedInk::new(ink, &Steps::ALL).map(|placed| placed.placement);
     Recognition {
         inspection: details.inspection.then(|| inspection(ink, details.look)),
@@ -1360,7 +1362,7 @@ pub fn neighborhood(map: u64, count: usize) -> Neighborhood {
 }
 
 /// A small network at work on a drawing.
-pub fn inspection(ink: &Ink, look: Option<Look>) -> Inspection {
+pub fn inspection(ink: &Ink, look: Option<UnitSelection>) -> Inspection {
     let image = rasterize_steps(ink, &Steps::ALL);
     let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 1).unwrap();
     net.inspect(image.pixels(), look).unwrap()
@@ -1431,7 +1433,7 @@ pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
             label_probability: if digit == label { 0.62 } else { 0.3 },
         }
     };
-    let first_layer = Some(WeightImages {
+    let first_layer = Some(FilterImages {
         width: 5,
         height: 5,
         images: vec![vec![200; 25], vec![60; 25]],

@@ -10,7 +10,7 @@ use inkling::nn::backend::COMPOSED;
 use inkling::nn::{DeviceContext, ops};
 use inkling::run_config::{Activation, DeviceChoice, Precision};
 use inkling::self_test::{
-    Case, Check, Report, Subject, cases, check, run, run_in_subprocess, sections,
+    Case, Check, SelfTestReport, Subject, cases, check, run, run_in_subprocess, sections,
 };
 
 #[test]
@@ -113,7 +113,7 @@ fn what_is_wrong_fails() {
     fails(&nan, Precision::F32);
 }
 
-fn report(found: impl Fn(Precision) -> Option<f32>) -> Report {
+fn report(found: impl Fn(Precision) -> Option<f32>) -> SelfTestReport {
     let check = |precision| Check {
         subject: Subject::Training,
         precision,
@@ -121,7 +121,7 @@ fn report(found: impl Fn(Precision) -> Option<f32>) -> Report {
         tolerance: 0.6,
         detail: "a loss".to_owned(),
     };
-    Report {
+    SelfTestReport {
         device: DeviceChoice::Cpu,
         checks: Precision::on(DeviceChoice::Cpu).map(check).collect(),
         seconds: 1.0,

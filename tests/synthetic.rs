@@ -1,7 +1,7 @@
 //! Owns tiny data sets made on the spot, that a network learns within a few steps. Must not be used
 //! to claim accuracy.
 
-use inkling::data::{DataSet, Split};
+use inkling::data::{Dataset, Split};
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::nn::DeviceContext;
@@ -37,11 +37,11 @@ pub fn squares(count: usize, seed: u64) -> Split {
 }
 
 /// A training and a test split of such images.
-pub fn square_set(train: usize, test: usize) -> DataSet {
-    DataSet {
+pub fn square_set(train: usize, test: usize) -> Dataset {
+    Dataset {
         train: squares(train, 1),
         test: squares(test, 2),
-        ..DataSet::default()
+        ..Dataset::default()
     }
 }
 
@@ -56,7 +56,7 @@ pub fn model(outcome: TrainOutcome) -> Option<TrainedModel> {
 /// Trains on the processor.
 pub fn train(
     config: &RunConfig,
-    data: &DataSet,
+    data: &Dataset,
     observer: &mut dyn RunObserver,
 ) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &DeviceContext::CPU, None, observer).map(model)
@@ -65,7 +65,7 @@ pub fn train(
 /// Goes on from a checkpoint on the processor.
 pub fn resume(
     config: &RunConfig,
-    data: &DataSet,
+    data: &Dataset,
     from: Checkpoint,
     observer: &mut dyn RunObserver,
 ) -> Result<Option<TrainedModel>, Problem> {

@@ -12,7 +12,7 @@
 use inkling::math::statistics::mean_interval;
 use inkling::run_config::{Preset, RunConfig};
 use inkling::sweep::{
-    Definition, Outcome, SamplerKind, SettingRange, Trial, TrialEpoch, Value, suggest,
+    Outcome, SamplerKind, SettingRange, SweepDefinition, Trial, TrialEpoch, Value, suggest,
 };
 
 type Error = Box<dyn std::error::Error>;
@@ -85,11 +85,11 @@ fn search(surface: &[Point], sampler: SamplerKind, seed: u64) -> Result<Vec<f64>
         weight_decay: 0.5,
         ..RunConfig::preset(Preset::OneEpoch)
     };
-    let mut definition = Definition {
+    let mut definition = SweepDefinition {
         sampler,
         seed,
         trials: Some(1000),
-        ..Definition::of(base)
+        ..SweepDefinition::of(base)
     };
     for range in SPACE {
         definition.set(SettingRange::parse(range)?)?;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use inkling::run_config::{Preset, RunConfig};
-use inkling::sweep::{Definition, DefinitionFile, seconds, suggest};
+use inkling::sweep::{SweepDefinition, DefinitionFile, seconds, suggest};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(text) = std::str::from_utf8(bytes) {
@@ -11,9 +11,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         if let Ok(file) = DefinitionFile::parse(text)
             && let Ok(settings) = file.settings()
         {
-            let mut definition = Definition {
+            let mut definition = SweepDefinition {
                 trials: Some(3),
-                ..Definition::of(RunConfig::preset(Preset::Balanced))
+                ..SweepDefinition::of(RunConfig::preset(Preset::Balanced))
             };
             settings
                 .into_iter()
@@ -21,10 +21,10 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             search(&definition);
         }
     }
-    if let Ok(definition) = serde_json::from_slice::<Definition>(bytes) {
+    if let Ok(definition) = serde_json::from_slice::<SweepDefinition>(bytes) {
         search(&definition);
         let written = serde_json::to_vec(&definition).expect("a definition as JSON");
-        let again: Definition =
+        let again: SweepDefinition =
             serde_json::from_slice(&written).expect("a definition that was just written");
         assert_eq!(
             (again.space.len(), again.sampler, again.trials),
@@ -39,7 +39,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 
 /// Chooses the settings of the first trials, if there is nothing wrong with the sweep: they have to
 /// be in its ranges.
-fn search(definition: &Definition) {
+fn search(definition: &SweepDefinition) {
     if !definition.problems().is_empty() {
         return;
     }

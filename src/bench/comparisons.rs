@@ -7,7 +7,7 @@ use crate::hardware::usable_cores;
 use crate::nn::DeviceContext;
 use crate::problem::Problem;
 use crate::records::benchmark::{BATCH_SIZES, Effort, Measurement, StepConfig};
-use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
+use crate::run_config::{ConfigError, DeviceChoice, Precision, RunConfig};
 
 /// Seconds for each configuration.
 const SECONDS: f64 = 2.0;
@@ -15,7 +15,7 @@ const SECONDS: f64 = 2.0;
 /// that much.
 const NEARLY_FASTEST: f64 = 0.95;
 
-pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
+pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<DeviceContext, ConfigError>;
 
 /// The configuration that these settings train on.
 pub fn step_config_of(config: &RunConfig) -> StepConfig {

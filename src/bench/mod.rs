@@ -23,13 +23,14 @@ pub use steps::time_steps;
 pub use words::{busy, disturbance, heading, profile_sections, sections, text, workload};
 
 use self::budget::BenchBudget;
-use crate::data::{DataSet, builtin};
+use crate::data::{Dataset, builtin};
 use crate::hardware;
 use crate::nn::DeviceContext;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::records::benchmark::{
-    Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
+    BenchmarkReport, BenchmarkedMachine, Effort, Measurement, SavedBenchmark, StepConfig, VERSION,
+    Workload,
 };
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 use crate::system::WriteError;
@@ -58,7 +59,7 @@ const UPDATES: f64 = 1.5;
 const INFERENCE: f64 = 6.0;
 const PLAIN_CANDLE: f64 = 4.0;
 
-pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, Problem> {
+pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<BenchmarkReport, Problem> {
     let machine = machine();
     let pools = budget::pools(machine.threads)?;
     let share = |&model: &ModelKind| {
@@ -113,7 +114,7 @@ pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, Pr
         plain_candle::plain_candle(&mut budget, PLAIN_CANDLE, &data, machine.threads)?;
     figures.add(&mut budget, vec![plain_candle]);
 
-    Ok(Report {
+    Ok(BenchmarkReport {
         version: VERSION,
         measured_at: jiff::Timestamp::now().to_string(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -126,7 +127,7 @@ pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, Pr
     })
 }
 
-fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, Problem> {
+fn digits(budget: &mut BenchBudget<'_>) -> Result<Dataset, Problem> {
     let mut progress = |_: f32| budget.report().map_err(|_| Cancelled);
     Ok(builtin::generate(
         1,
@@ -155,9 +156,9 @@ impl Figures {
     }
 }
 
-fn machine() -> Machine {
+fn machine() -> BenchmarkedMachine {
     let cpu = hardware::probe_cpu();
-    Machine {
+    BenchmarkedMachine {
         system: hardware::system(),
         processor: cpu.brand,
         simd: cpu.simd,
@@ -219,7 +220,7 @@ fn step_configs(model: ModelKind, effort: Effort, pools: &[budget::Pool]) -> Vec
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Writes a report to new files in `folder`, named after its time.
-pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
+pub fn save(folder: &Path, report: &BenchmarkReport) -> Result<SavedBenchmark, Problem> {
     let measured = report
         .measured_at
         .parse::<jiff::Timestamp>()
@@ -236,7 +237,7 @@ pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
                 .all(|extension| !named(count, extension).exists())
         })
         .unwrap_or(1);
-    let saved = Saved {
+    let saved = SavedBenchmark {
         json: named(count, "json"),
         text: named(count, "txt"),
     };
@@ -250,7 +251,7 @@ pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
 }
 
 /// The newest report in `folder` that can be read.
-pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
+pub fn latest(folder: &Path) -> Option<(BenchmarkReport, SavedBenchmark)> {
     let paths = std::fs::read_dir(folder)
         .ok()?
         .filter_map(|entry| Some(entry.ok()?.path()));
@@ -265,7 +266,7 @@ pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
             Some((
                 measured,
                 report,
-                Saved {
+                SavedBenchmark {
                     text: path.with_extension("txt"),
                     json: path,
                 },
@@ -277,9 +278,9 @@ pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
 }
 
 /// `None` for files that are not reports, damaged, or from a newer version: they are left alone.
-fn read(path: &Path) -> Option<Report> {
+fn read(path: &Path) -> Option<BenchmarkReport> {
     let bytes = read_limited(path, MAX_BYTES).ok()?;
-    serde_json::from_slice::<Report>(&bytes)
+    serde_json::from_slice::<BenchmarkReport>(&bytes)
         .ok()
         .filter(|report| report.version <= VERSION)
 }

@@ -15,7 +15,7 @@ use candle_nn::{
 use super::CLASSES;
 use super::budget::BenchBudget;
 use super::steps::{self, Interleaved};
-use crate::data::{DataSet, Split};
+use crate::data::{Dataset, Split};
 use crate::ink::SIDE;
 use crate::math::statistics::median;
 use crate::nn::{DeviceContext, Net};
@@ -34,7 +34,7 @@ const OUR_STEPS: u64 = 3;
 pub(super) fn plain_candle(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
-    data: &DataSet,
+    data: &Dataset,
     threads: u32,
 ) -> std::result::Result<Measurement, Problem> {
     let time = budget.start_part(Workload::PlainCandle, seconds)?;

@@ -141,7 +141,7 @@ impl RunObserver for Recorder<'_, '_> {
         self.begin();
     }
 
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &Net) -> Result<(), EndRequest> {
         if let Err(error) = self.budget.report() {
             self.stopped = Some(error);
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::budget::{BenchBudget, Listener, timed};
 use super::comparisons::{Open, step_config_of};
 use super::digits;
-use crate::data::DataSet;
+use crate::data::Dataset;
 use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, DeviceContext, Net, flops};
@@ -68,7 +68,7 @@ pub(super) fn steps(
     seconds: f64,
     base: &RunConfig,
     step_configs: &[StepConfig],
-    data: &DataSet,
+    data: &Dataset,
     product_size: usize,
     open: Open<'_>,
 ) -> Result<Vec<Measured>, Problem> {
@@ -202,7 +202,7 @@ pub(super) fn run(
     time: Duration,
     base: &RunConfig,
     step_config: StepConfig,
-    data: &DataSet,
+    data: &Dataset,
     context: &DeviceContext,
     interleaved: Option<Interleaved<'_>>,
 ) -> Result<Samples, Problem> {
@@ -334,7 +334,7 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
 }
 
 impl RunObserver for StepTimer<'_, '_, '_> {
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.finish_burst();
         if let Err(error) = self.budget.report() {
             self.stopped = Some(error);

@@ -11,7 +11,9 @@ use super::output::{Output, Progress};
 use super::{devices, interrupt};
 use crate::bench::{self, busy, text, workload};
 use crate::protocol::{EngineError, Event, Job, JobResult};
-use crate::records::benchmark::{BUSY, Effort, Machine, Measurement, StepConfig, Workload};
+use crate::records::benchmark::{
+    BUSY, BenchmarkedMachine, Effort, Measurement, StepConfig, Workload,
+};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};
 use crate::text::table::{self, Line, Section};
@@ -25,7 +27,7 @@ enum Comparison {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct BenchArgs {
     /// Finish in about ten seconds instead of a minute; results are noisier
     #[arg(long)]
     quick: bool,
@@ -58,7 +60,7 @@ pub enum JsonLine<'a> {
         measured_at: &'a str,
         /// The version of Inkling.
         program: &'a str,
-        machine: &'a Machine,
+        machine: &'a BenchmarkedMachine,
         #[serde(rename = "extent")]
         effort: Effort,
         seconds: f64,
@@ -82,7 +84,7 @@ pub enum JsonLine<'a> {
 }
 
 /// Runs the benchmark or the comparison and prints the result.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &BenchArgs) -> Result<(), Failure> {
     let mut output = Output::new(arguments.json);
     if let Some(what) = arguments.compare {
         return compare(what, arguments.preset, &mut output);

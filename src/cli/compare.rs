@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::arguments::model_file;
 use super::engine::{Engine, shown_by};
-use super::eval::OfDigit;
+use super::eval::DigitAccuracy;
 use super::failure::Failure;
 use super::output::{Output, Progress};
 use crate::infer::ComparisonError;
@@ -27,7 +27,7 @@ use crate::text::{table, visible};
 const BASELINE: usize = 0;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct CompareArgs {
     /// Model files, folders or titles of runs, or latest, 2 to 8; the first is the baseline that
     /// the others are compared with
     #[arg(required = true, value_name = "MODEL", num_args = 1..)]
@@ -50,15 +50,15 @@ pub struct Figures {
     split: EvaluationSplit,
     images: u64,
     /// In the order in which they were named.
-    models: Vec<OfModel>,
+    models: Vec<ModelAccuracy>,
     /// Those that are not the same for all.
-    settings: Vec<OfSetting>,
+    settings: Vec<SettingValues>,
     /// Every other model compared with the first.
-    against_first: Vec<OfPair>,
+    against_first: Vec<PairedDifference>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfModel {
+pub struct ModelAccuracy {
     path: String,
     network: ModelKind,
     parameters: u64,
@@ -67,18 +67,18 @@ pub struct OfModel {
     accuracy: f64,
     /// The 95% interval of the accuracy.
     interval: (f64, f64),
-    digits: Vec<OfDigit>,
+    digits: Vec<DigitAccuracy>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfSetting {
+pub struct SettingValues {
     setting: &'static str,
     /// Of each model.
     values: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfPair {
+pub struct PairedDifference {
     path: String,
     /// Images that only this model classifies correctly.
     only_correct: u64,
@@ -93,7 +93,7 @@ pub struct OfPair {
 }
 
 /// Compares the models and prints what was found.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: CompareArgs) -> Result<(), Failure> {
     let runs = &arguments.runs;
     if !COMPARED_MODELS.contains(&runs.len()) {
         let problem = Problem::from(ComparisonError::Count { given: runs.len() });
@@ -123,7 +123,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
             .zip(&comparison.digits)
             .enumerate();
         pairs
-            .map(|(digit, (&correct, &images))| OfDigit {
+            .map(|(digit, (&correct, &images))| DigitAccuracy {
                 digit: digit as u8,
                 label: classes.name(digit).to_owned(),
                 images,
@@ -131,7 +131,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
             })
             .collect()
     };
-    let model = |(model, path): (&ComparedModel, &PathBuf)| OfModel {
+    let model = |(model, path): (&ComparedModel, &PathBuf)| ModelAccuracy {
         path: path.display().to_string(),
         network: model.model.network.model(),
         parameters: model.model.parameters,
@@ -150,7 +150,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     let difference = results
         .iter()
         .filter_map(|(model, result)| Some((*model, result, runs.get(*model)?)))
-        .map(|(model, result, path)| OfPair {
+        .map(|(model, result, path)| PairedDifference {
             path: path.display().to_string(),
             only_correct: only_correct(model, BASELINE),
             only_first_correct: only_correct(BASELINE, model),
@@ -166,7 +166,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
         models: comparison.models.iter().zip(runs).map(model).collect(),
         settings: differing_settings(&configs(comparison))
             .into_iter()
-            .map(|(setting, values)| OfSetting { setting, values })
+            .map(|(setting, values)| SettingValues { setting, values })
             .collect(),
         against_first: difference.collect(),
     }

@@ -13,7 +13,7 @@ use crate::system::paths::Paths;
 use crate::text::format::joined;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct CompletionsArgs {
     /// The shell: its script is printed to standard output
     #[arg(required_unless_present = "names")]
     shell: Option<Shell>,
@@ -48,7 +48,7 @@ impl Names {
 }
 
 /// Prints the script, or names.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &CompletionsArgs) -> Result<(), Failure> {
     let mut output = Output::new(false);
     match (arguments.names, arguments.shell) {
         (Some(Names::Runs), _) => {
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The script, made from the definitions of the commands and their options.
 fn script(shell: Shell) -> String {
-    let mut commands = super::Arguments::command();
+    let mut commands = super::Cli::command();
     if shell == Shell::Zsh {
         commands = hinted(commands);
     }

@@ -7,8 +7,8 @@ use crate::device::HAS_CUDA;
 use crate::engine::{SshHost, hardware_on, self_test_on};
 use crate::hardware::{Hardware, device_availability, device_support, probe_in_subprocess};
 use crate::problem::Problem;
-use crate::run_config::{ConfigProblem, DeviceChoice, Precision};
-use crate::self_test::{Report, check_in_subprocess};
+use crate::run_config::{ConfigError, DeviceChoice, Precision};
+use crate::self_test::{SelfTestReport, check_in_subprocess};
 use crate::system::paths::Paths;
 use crate::system::process;
 
@@ -76,9 +76,7 @@ pub fn resolve_on(
             warn(&format!("Training on the CPU of {}. {reason}", host.name()));
             Ok(device)
         }
-        Err(reason) => {
-            Err(Problem::from(ConfigProblem::DeviceUnavailable { device, reason }).into())
-        }
+        Err(reason) => Err(Problem::from(ConfigError::DeviceUnavailable { device, reason }).into()),
     }
 }
 
@@ -113,19 +111,19 @@ fn probe() -> Hardware {
 fn available(hardware: &Hardware) -> Result<(), Problem> {
     let device = DeviceChoice::Cuda;
     Ok(device_availability(device, hardware)
-        .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
+        .map_err(|reason| ConfigError::DeviceUnavailable { device, reason })?)
 }
 
 /// Whether this device passes its self-test in this precision; otherwise why not.
 fn check_precision(device: DeviceChoice, precision: Precision) -> Result<(), Problem> {
     Ok(self_test(device)?
         .passed(precision)
-        .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
+        .map_err(|reason| ConfigError::DeviceUnavailable { device, reason })?)
 }
 
 /// Runs the self-test of a device in a separate process.
-fn self_test(device: DeviceChoice) -> Result<Report, Problem> {
-    device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
+fn self_test(device: DeviceChoice) -> Result<SelfTestReport, Problem> {
+    device_support(device).map_err(|reason| ConfigError::DeviceUnavailable { device, reason })?;
     note("Running the self-test of this device.");
     check_in_subprocess(device, None)
 }

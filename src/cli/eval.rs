@@ -26,7 +26,7 @@ use crate::text::visible;
 const LISTED_WRITERS: usize = 10;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct EvalArgs {
     #[command(flatten)]
     models: Models,
     /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters or a
@@ -72,19 +72,19 @@ pub struct Figures {
     /// Whether loss and calibration error are those of the logits as they are.
     uncalibrated: bool,
     split: EvaluationSplit,
-    digits: Vec<OfDigit>,
+    digits: Vec<DigitAccuracy>,
     /// How many labels are suspected to be wrong.
     suspected: u64,
     /// The most suspicious of them, at most 1,000, the most suspicious first.
-    suspects: Vec<OfSuspect>,
+    suspects: Vec<SuspectLabel>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    writers: Vec<OfWriter>,
+    writers: Vec<WriterAccuracy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_digits: Option<Detection>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfDigit {
+pub struct DigitAccuracy {
     pub digit: u8,
     /// What that class stands for.
     pub label: String,
@@ -94,7 +94,7 @@ pub struct OfDigit {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfSuspect {
+pub struct SuspectLabel {
     /// The position of the image in the split, from 0.
     index: u64,
     label: String,
@@ -105,7 +105,7 @@ pub struct OfSuspect {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfWriter {
+pub struct WriterAccuracy {
     writer: String,
     images: u64,
     accuracy: f64,
@@ -120,18 +120,18 @@ pub struct Detection {
     drawings: u64,
     /// The fraction of them that are rejected.
     rejected: f64,
-    labels: Vec<OfLabel>,
+    labels: Vec<LabelRejections>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OfLabel {
+pub struct LabelRejections {
     label: char,
     drawings: u64,
     rejected: f64,
 }
 
 /// Evaluates the model and prints the result.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: EvalArgs) -> Result<(), Failure> {
     let model = arguments.models.reference()?;
     if let Some(table) = &arguments.suspects {
         check_file(table, arguments.force, &[])?;
@@ -169,23 +169,23 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
     let evaluation = &report.measured.evaluation;
     let classes = &report.model.classes;
-    let digit = |score: ClassScore| OfDigit {
+    let digit = |score: ClassScore| DigitAccuracy {
         digit: score.digit,
         label: classes.name(score.digit).to_owned(),
         images: score.images,
         accuracy: score.accuracy(),
     };
-    let writer = |score: &WriterScore| OfWriter {
+    let writer = |score: &WriterScore| WriterAccuracy {
         writer: score.writer.clone(),
         images: score.images,
         accuracy: share(score.correct, score.images),
     };
-    let label = |score: &LabelRejection| OfLabel {
+    let label = |score: &LabelRejection| LabelRejections {
         label: score.label,
         drawings: score.drawings,
         rejected: share(score.rejected, score.drawings),
     };
-    let suspect = |(sample, suggestion): (&Sample, Suggestion)| OfSuspect {
+    let suspect = |(sample, suggestion): (&Sample, Suggestion)| SuspectLabel {
         index: sample.index,
         label: classes.name(sample.label).to_owned(),
         label_probability: sample.label_probability,

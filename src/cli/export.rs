@@ -22,7 +22,7 @@ use crate::text::visible;
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch")]
-pub struct Arguments {
+pub struct ExportArgs {
     /// Model file to export, folder or title of a run, or latest
     #[arg(long, value_name = "MODEL")]
     model: PathBuf,
@@ -83,7 +83,7 @@ pub struct Exported<'a> {
 }
 
 /// Exports the model and lists what was written.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: ExportArgs) -> Result<(), Failure> {
     let spec = spec(&arguments)?;
     let model = model_file(&arguments.model)?;
     let mut output = Output::new(arguments.json);
@@ -161,7 +161,7 @@ fn stream(format: ExportFormat, model: &Path, json: bool) -> Result<TemporaryFol
 }
 
 /// The export that the arguments ask for. An option that has no effect on the format is an error.
-fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
+fn spec(arguments: &ExportArgs) -> Result<ExportSpec, Failure> {
     let usual = ExportSpec::new(arguments.format);
     let has_onnx = arguments.format.has_onnx();
     let given = [

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use super::interrupt::{self, Request};
 use super::output::warn;
 use crate::problem::{Code, Explain, Problem};
-use crate::run_config::ConfigProblem;
+use crate::run_config::ConfigError;
 use crate::text::format::joined;
 
 /// The exit status after Ctrl-C, as is usual for shells.
@@ -31,7 +31,7 @@ pub enum Failure {
 
 impl Failure {
     /// All problems of a configuration, one per line.
-    pub fn of_config(problems: &[ConfigProblem]) -> Self {
+    pub fn of_config(problems: &[ConfigError]) -> Self {
         Self::Usage(joined(problems.iter().map(Explain::message), "\n"))
     }
 

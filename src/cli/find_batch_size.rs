@@ -23,7 +23,7 @@ use crate::text::format::{duration, grouped, percent, plain, plain_percent};
 use crate::text::table::{self, Line, Section};
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct FindBatchSizeArgs {
     #[command(flatten)]
     settings: Settings,
     /// Validation accuracy to reach, in percent
@@ -55,7 +55,7 @@ pub enum JsonLine<'a> {
 }
 
 /// Searches and prints the result.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: FindBatchSizeArgs) -> Result<(), Failure> {
     let accuracy = arguments.accuracy / 100.0;
     if !TARGET_ACCURACIES.contains(&accuracy) {
         let [low, high] =

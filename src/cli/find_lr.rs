@@ -11,7 +11,7 @@ use super::settings::Settings;
 use crate::problem::Message;
 use crate::progress::Cancelled;
 use crate::protocol::{EngineError, Event, Job, JobResult};
-use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
+use crate::records::{LearningRateFinding, LearningRatePoint, LearningRateSearch, SearchEnd};
 use crate::run_config::RunConfig;
 use crate::text::table::{self, Line, Section};
 
@@ -19,7 +19,7 @@ use crate::text::table::{self, Line, Section};
 const STEPS_PER_LINE: usize = 10;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct FindLrArgs {
     #[command(flatten)]
     settings: Settings,
     /// Print one JSON object per line to standard output
@@ -54,7 +54,7 @@ pub enum JsonLine<'a> {
 }
 
 /// Searches and prints the result.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: FindLrArgs) -> Result<(), Failure> {
     let config = arguments.settings.checked_config()?;
     let data_dir = arguments.settings.data_dir;
     let engine = Engine::start(config.device, data_dir.clone())?;
@@ -91,13 +91,13 @@ fn follow(
     engine: &Engine,
     config: &RunConfig,
     output: &mut Output,
-) -> Result<(RateSearch, RateFinding), Failure> {
+) -> Result<(LearningRateSearch, LearningRateFinding), Failure> {
     let progress = Progress::new();
     progress.note(&format!(
         "Searching for a learning rate for {}. Nothing is saved, and no test image is used.",
         config.title()
     ));
-    let mut search = RateSearch::default();
+    let mut search = LearningRateSearch::default();
     let result = engine.run(Job::FindLearningRate(config.clone()), |update| {
         match update {
             Update::Progress(now) => {
@@ -138,13 +138,13 @@ fn follow(
 }
 
 /// Every few steps, and the last.
-fn section(points: &[RatePoint]) -> Section {
+fn section(points: &[LearningRatePoint]) -> Section {
     let last = points.len().saturating_sub(1);
     let shown = points
         .iter()
         .enumerate()
         .filter(|(step, _)| step % STEPS_PER_LINE == 0 || *step == last);
-    let line = |(_, point): (usize, &RatePoint)| {
+    let line = |(_, point): (usize, &LearningRatePoint)| {
         Line::of([
             format!("{:.1e}", point.learning_rate),
             format!("{:.3}", point.loss),

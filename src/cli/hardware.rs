@@ -12,7 +12,7 @@ use super::output::{Output, Progress};
 use crate::diagnostics;
 use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
-use crate::self_test::{Report, run as self_test, sections};
+use crate::self_test::{SelfTestReport, run as self_test, sections};
 use crate::settings::Settings;
 use crate::system::log::Names;
 use crate::system::paths::Paths;
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option")]
-pub struct Arguments {
+pub struct HardwareArgs {
     /// Verify every op and its gradients, a short training run, and recognition
     #[arg(long)]
     self_test: bool,
@@ -49,11 +49,11 @@ pub struct Found<'a> {
     #[serde(flatten)]
     hardware: &'a Hardware,
     #[serde(skip_serializing_if = "Option::is_none")]
-    self_test: Option<&'a Report>,
+    self_test: Option<&'a SelfTestReport>,
 }
 
 /// Lists the hardware and runs the self-test if asked to; fails if a check fails.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &HardwareArgs) -> Result<(), Failure> {
     if arguments.watch {
         return watch(Output::new(arguments.json));
     }
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output.text(&report.verdict())
 }
 
-fn check(device: DeviceChoice) -> Result<Report, Failure> {
+fn check(device: DeviceChoice) -> Result<SelfTestReport, Failure> {
     let progress = Progress::new();
     progress.note("Running the self-test of this device.");
     let mut done = 0.0_f32;

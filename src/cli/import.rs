@@ -19,7 +19,7 @@ use crate::run_config::{Activation, DataSpec, DeviceChoice, HiddenLayers, ModelK
 use crate::system::targets::check_folder;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ImportArgs {
     /// A safetensors file, a state dict written by torch.save, or an ONNX file
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -79,7 +79,7 @@ pub struct Imported<'a> {
 }
 
 /// Imports the file and prints what it was recognized as.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub fn run(arguments: ImportArgs) -> Result<(), Failure> {
     let normalization = arguments
         .mean
         .zip(arguments.std)
@@ -91,7 +91,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             "--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned(),
         ));
     }
-    let Arguments {
+    let ImportArgs {
         file: path,
         network,
         layers,

@@ -16,7 +16,7 @@ use crate::text::format::widest;
 use crate::text::visible;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ManArgs {
     /// Command whose page is printed to standard output, such as train or data list [default: the
     /// page of inkling itself]
     #[arg(value_name = "COMMAND", num_args = 0..)]
@@ -27,9 +27,9 @@ pub struct Arguments {
 }
 
 /// Prints a page, or writes all of them.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &ManArgs) -> Result<(), Failure> {
     // `inkling help` needs no page of its own.
-    let mut program = super::Arguments::command().disable_help_subcommand(true);
+    let mut program = super::Cli::command().disable_help_subcommand(true);
     // Names the pages of the subcommands after the command they belong to.
     program.build();
     let mut output = Output::new(false);

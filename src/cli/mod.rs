@@ -54,7 +54,7 @@ use failure::Failure;
 #[command(name = "inkling", version, about)]
 #[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
 #[command(after_help = man::after_help())]
-struct Arguments {
+struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
@@ -64,26 +64,26 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Train a model (by default on the built-in digits)
-    Train(train::Arguments),
+    Train(train::TrainArgs),
     /// Hyperparameter search: many short runs, compared by validation accuracy
-    Sweep(sweep::Arguments),
+    Sweep(sweep::SweepArgs),
     /// Find a good learning rate in a few seconds of training
-    FindLr(find_lr::Arguments),
+    FindLr(find_lr::FindLrArgs),
     /// Show where the time of a training step goes, layer by layer
-    Profile(profile::Arguments),
+    Profile(profile::ProfileArgs),
     /// Compare how long training takes to reach an accuracy with each batch size
-    FindBatchSize(find_batch_size::Arguments),
+    FindBatchSize(find_batch_size::FindBatchSizeArgs),
     /// Evaluate a model on a data set
-    Eval(eval::Arguments),
+    Eval(eval::EvalArgs),
     /// Compare models on the same test images: settings, accuracies and whether they differ
     /// significantly
-    Compare(compare::Arguments),
+    Compare(compare::CompareArgs),
     /// Recognize digits in images, ink files and tables
-    Predict(predict::Arguments),
+    Predict(predict::PredictArgs),
     /// Export a model as weights, ONNX, source code, a report, or all of these
-    Export(export::Arguments),
+    Export(export::ExportArgs),
     /// Import weights that were trained elsewhere
-    Import(import::Arguments),
+    Import(import::ImportArgs),
     /// List, show, rename and delete runs
     #[command(subcommand)]
     Runs(runs::Command),
@@ -91,22 +91,22 @@ enum Command {
     #[command(subcommand)]
     Data(data::Command),
     /// Show the hardware of this machine, test it, or monitor its load
-    Hardware(hardware::Arguments),
+    Hardware(hardware::HardwareArgs),
     /// Manage other machines: which may receive My digits, and the data that was sent to them
     #[command(subcommand)]
     Hosts(hosts::Command),
     /// Benchmark this machine: matrix multiplication, training, data pipeline, recognition
-    Bench(bench::Arguments),
+    Bench(bench::BenchArgs),
     /// Print a script that lets a shell complete commands, options and names
-    Completions(completions::Arguments),
+    Completions(completions::CompletionsArgs),
     /// Print the JSON Schema of what a command prints with --json
-    Schema(schema::Arguments),
+    Schema(schema::SchemaArgs),
     /// Print the manual page of a command, or write all pages to a folder
-    Man(man::Arguments),
+    Man(man::ManArgs),
     /// Show the licenses of all software built into Inkling
     Licenses,
     /// Run the engine on standard input and output, for the window or another machine
-    Engine(serve::Arguments),
+    Engine(serve::ServeArgs),
 }
 
 /// Parses the arguments and runs the subcommand, or opens the window.
@@ -118,12 +118,12 @@ pub fn main() -> ExitCode {
     let paths = Paths::find();
     let files = window::files(std::env::args_os().skip(1));
     let arguments = if files.is_some() {
-        Ok(Arguments {
+        Ok(Cli {
             command: None,
             verbosity: output::Verbosity::default(),
         })
     } else {
-        Arguments::try_parse()
+        Cli::try_parse()
     };
     let verbosity = arguments.as_ref().map_or_else(
         |_| output::Verbosity::default(),
@@ -157,7 +157,7 @@ pub fn main() -> ExitCode {
 fn start(paths: &Paths, log_level: Option<tracing::Level>) {
     turn_limits_into_failures();
     log::start(&paths.local, log_level);
-    let commands = Arguments::command();
+    let commands = Cli::command();
     let command = std::env::args_os()
         .skip(1)
         .find_map(|given| Some(commands.find_subcommand(given)?.get_name()));

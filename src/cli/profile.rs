@@ -22,7 +22,7 @@ use crate::system::targets::check_file;
 use crate::text::{table, visible};
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ProfileArgs {
     #[command(flatten)]
     settings: Settings,
     /// Write every step as a trace that Perfetto and Chrome open
@@ -65,7 +65,7 @@ pub enum JsonLine<'a> {
 }
 
 /// Records some steps and prints where their time went.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &ProfileArgs) -> Result<(), Failure> {
     let config = arguments.settings.checked_config()?;
     if let Some(trace) = &arguments.trace {
         check_file(trace, arguments.force, &[])?;

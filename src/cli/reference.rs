@@ -57,7 +57,7 @@ SIGTERM and SIGHUP interrupt a run, which can then be resumed with `inkling trai
 ";
 
 pub fn command_line_page() -> String {
-    let mut program = super::Arguments::command().disable_help_subcommand(true);
+    let mut program = super::Cli::command().disable_help_subcommand(true);
     // Names commands after those they belong to.
     program.build();
     let mut page = INTRODUCTION.to_owned();

@@ -73,7 +73,7 @@ const COMMANDS: [(&str, &str, &str, &[Generate]); 22] = [
 ];
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct SchemaArgs {
     /// Command whose schema is printed, such as train or data list [default: the schemas of all
     /// commands, as one object]
     #[arg(value_name = "COMMAND", num_args = 0..)]
@@ -81,7 +81,7 @@ pub struct Arguments {
 }
 
 /// Prints the schema of a command, or all of them.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &SchemaArgs) -> Result<(), Failure> {
     let wanted = arguments.command.join(" ");
     let found = if wanted.is_empty() {
         all()

@@ -14,14 +14,14 @@ use crate::engine::{CallerLocation, Interrupter, ServeError, serve};
 use crate::system::signals::{Signal, listen};
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ServeArgs {
     /// The client is on another machine: files are sent both ways
     #[arg(long)]
     remote: bool,
 }
 
 /// Serves until the client disconnects.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &ServeArgs) -> Result<(), Failure> {
     let caller = if arguments.remote {
         CallerLocation::OtherMachine
     } else {

@@ -64,7 +64,7 @@ impl Split {
 
 /// The images of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DataSet {
+pub struct Dataset {
     /// For training; the validation split is taken out of it, by seed.
     pub train: Split,
     /// For measuring the model once, at the end.
@@ -75,7 +75,7 @@ pub struct DataSet {
     pub notes: Vec<String>,
 }
 
-impl DataSet {
+impl Dataset {
     /// Images whose labels are nothing but numbers.
     pub fn of_numbers(train: Split, test: Split) -> Result<Self, ClassesError> {
         let largest = train
@@ -269,7 +269,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub fn of(set: &DataSet) -> Self {
+    pub fn of(set: &Dataset) -> Self {
         Self {
             train_images: digest(&[&set.train.images]),
             train_labels: digest(&[&set.train.labels]),

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{DataSet, Split};
+use super::{Dataset, Split};
 use crate::ink::{Image, SIDE};
 use crate::run_config::Classes;
 use crate::text::format::{count, grouped};
@@ -141,7 +141,7 @@ pub struct Overview {
 
 impl Overview {
     /// Looks at every image of the set.
-    pub fn of(set: &DataSet) -> Self {
+    pub fn of(set: &Dataset) -> Self {
         let classes = set.classes.len();
         let mut training = HashMap::new();
         let mut issues = of_part(&set.train, Part::Training, &mut training);

@@ -5,10 +5,12 @@ use std::path::{Component, Path, PathBuf, absolute};
 
 use super::dataset::{test_split, validation_indices};
 use super::formats::idx_set::IdxSet;
-use super::formats::{Loaded, SetFiles, count_named_images, is_named_like_a_table, open_set};
-use super::{DataError, DataSet, Found, MyDigits, Split, builtin, gather_batch, validation_size};
+use super::formats::{DatasetFiles, Loaded, count_named_images, is_named_like_a_table, open_set};
+use super::{
+    DataError, Dataset, FoundDataset, MyDigits, Split, builtin, gather_batch, validation_size,
+};
 use crate::progress::{PartialProgress, Progress, Unwatched};
-use crate::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet, RunConfig};
+use crate::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, PublicDataset, RunConfig};
 
 /// The built-in digits are the same on every machine.
 pub const BUILTIN_SEED: u64 = 1;
@@ -26,12 +28,12 @@ pub fn load(
     spec: &DataSpec,
     folders: &[PathBuf],
     progress: &mut dyn Progress,
-) -> Result<DataSet, DataError> {
+) -> Result<Dataset, DataError> {
     let sources = spec.sources();
     // The built-in digits are generated last: how many depends on the others.
     let (generated, read): (Vec<usize>, Vec<usize>) =
         (0..sources.len()).partition(|&index| sources[index] == DataSource::Builtin);
-    let mut parts = vec![DataSet::default(); sources.len()];
+    let mut parts = vec![Dataset::default(); sources.len()];
     let mut others = 0;
     for (done, index) in read.into_iter().chain(generated).enumerate() {
         let [start, end] = [done, done + 1].map(|done| done as f32 / sources.len() as f32);
@@ -60,7 +62,7 @@ pub fn load(
     for part in parts {
         set.train.append(&part.train);
     }
-    Ok(DataSet {
+    Ok(Dataset {
         classes,
         notes,
         ..set
@@ -69,7 +71,7 @@ pub fn load(
 
 /// What was done to the images of one of these sources, which is named if there are others.
 fn notes_of<'s>(
-    part: &'s DataSet,
+    part: &'s Dataset,
     source: &'s DataSource,
     sources: &'s [DataSource],
 ) -> impl Iterator<Item = String> + 's {
@@ -81,7 +83,7 @@ fn notes_of<'s>(
 
 /// The classes of the whole, from those of each source: what the name of a source says, or what one
 /// of them says in words, or the most numbers.
-fn common_classes(spec: &DataSpec, parts: &[DataSet]) -> Result<Classes, DataError> {
+fn common_classes(spec: &DataSpec, parts: &[Dataset]) -> Result<Classes, DataError> {
     let known = spec.known_classes().or_else(|| {
         parts
             .iter()
@@ -115,8 +117,8 @@ fn common_classes(spec: &DataSpec, parts: &[DataSet]) -> Result<Classes, DataErr
 
 /// An error if a model could not learn from the training images of `set`, which `data` names:
 /// where all are of one class, or where all are the person's own and a digit is missing among them.
-pub fn check_labels(data: &DataSpec, set: &DataSet) -> Result<(), DataError> {
-    let DataSet { train, classes, .. } = set;
+pub fn check_labels(data: &DataSpec, set: &Dataset) -> Result<(), DataError> {
+    let Dataset { train, classes, .. } = set;
     if let Some(&only) = train.labels.first()
         && train.labels.iter().all(|label| *label == only)
     {
@@ -139,27 +141,27 @@ pub fn check_labels(data: &DataSpec, set: &DataSet) -> Result<(), DataError> {
 
 /// The named sets that are in these folders; damaged ones are left out. MNIST's files are read
 /// whole to tell whether they are the originals, so this is not for the user interface's thread.
-pub fn find(folders: &[PathBuf]) -> Vec<Found> {
-    let usable = |set: NamedSet| {
+pub fn find(folders: &[PathBuf]) -> Vec<FoundDataset> {
+    let usable = |set: PublicDataset| {
         find_set(set, folders).unwrap_or_else(|error| {
             tracing::warn!(%error, set = set.name(), "a data set cannot be used");
             None
         })
     };
-    NamedSet::ALL.into_iter().filter_map(usable).collect()
+    PublicDataset::ALL.into_iter().filter_map(usable).collect()
 }
 
-fn find_set(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Found>, DataError> {
+fn find_set(set: PublicDataset, folders: &[PathBuf]) -> Result<Option<FoundDataset>, DataError> {
     let Some(files) = IdxSet::find(set, folders)? else {
         return Ok(None);
     };
     let [train_images, test_images] = files.counts()?;
-    let original = if set == NamedSet::Mnist {
+    let original = if set == PublicDataset::Mnist {
         Some(files.is_original_mnist()?)
     } else {
         None
     };
-    Ok(Some(Found {
+    Ok(Some(FoundDataset {
         set,
         folder: files.folder,
         train_images,
@@ -191,7 +193,7 @@ pub fn load_source(
                 .ok_or_else(not_found)?
                 .read(progress)?
         }
-        DataSource::Mine => DataSet::of_digits(MyDigits::in_folders(folders).split()?).into(),
+        DataSource::Mine => Dataset::of_digits(MyDigits::in_folders(folders).split()?).into(),
         DataSource::Path(path) => open_set(path)?.read(progress)?,
         DataSource::Unknown => return Err(DataError::Unknown),
     };
@@ -221,7 +223,7 @@ fn count_training_images(source: &DataSource, folders: &[PathBuf]) -> Result<usi
 }
 
 /// Moves one training image in seven to the test split if there is none; always the same ones.
-fn with_test_split(mut set: DataSet) -> DataSet {
+fn with_test_split(mut set: Dataset) -> Dataset {
     if set.test.is_empty() {
         let whole = std::mem::take(&mut set.train);
         let (test, train) = test_split(whole.len());

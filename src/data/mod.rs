@@ -15,7 +15,7 @@ mod preview;
 mod rehearsal;
 
 pub use dataset::{
-    ClassLabels, DataSet, Fingerprint, Split, ValidationSplit, gather_batch, validation_size,
+    ClassLabels, Dataset, Fingerprint, Split, ValidationSplit, gather_batch, validation_size,
 };
 pub use error::{DataError, DataPart};
 pub use formats::export::{export_drawings, export_set};
@@ -33,8 +33,8 @@ pub use preview::{Preview, contact_sheet, preview};
 pub use rehearsal::Rehearsal;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    pub set: crate::run_config::NamedSet,
+pub struct FoundDataset {
+    pub set: crate::run_config::PublicDataset,
     pub folder: std::path::PathBuf,
     /// Training images, as its header claims.
     pub train_images: u64,

@@ -91,7 +91,7 @@ impl KeptDrawing {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct KeptDrawings {
     /// The drawings, in the order of the file.
     pub drawings: Vec<KeptDrawing>,
     /// Lines that hold no drawing of a digit; they stay in the file.
@@ -159,7 +159,7 @@ impl MyDigits {
     }
 
     /// What it holds; nothing if there is none yet.
-    pub fn read(&self) -> Result<Kept, DataError> {
+    pub fn read(&self) -> Result<KeptDrawings, DataError> {
         Ok(self.kept(&self.lines()?))
     }
 
@@ -174,7 +174,7 @@ impl MyDigits {
     }
 
     /// Makes a change, and gives what is in the file then.
-    pub fn change(&self, edit: &Edit) -> Result<Kept, Problem> {
+    pub fn change(&self, edit: &Edit) -> Result<KeptDrawings, Problem> {
         let _lock = lock(&self.file).map_err(|error| WriteError::new(&self.file, &error))?;
         let mut lines = self.lines()?;
         edit.make(&mut lines);
@@ -213,12 +213,12 @@ impl MyDigits {
             .collect())
     }
 
-    fn kept(&self, lines: &[Vec<u8>]) -> Kept {
+    fn kept(&self, lines: &[Vec<u8>]) -> KeptDrawings {
         let drawings: Vec<_> = lines
             .iter()
             .filter_map(|line| KeptDrawing::of_line(line, &self.file))
             .collect();
-        Kept {
+        KeptDrawings {
             unreadable: lines.len() - drawings.len(),
             drawings,
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use image::GrayImage;
 
 use super::load::{BUILTIN_SEED, load};
-use super::{DataError, DataSet, Overview, Split, builtin, gather_batch};
+use super::{DataError, Dataset, Overview, Split, builtin, gather_batch};
 use crate::ink::SIDE;
 use crate::math::random::Random;
 use crate::progress::Unwatched;
@@ -86,7 +86,7 @@ fn samples(train: &Split, classes: usize, most: usize) -> Split {
 
 /// A page of `columns` random training images of each class, a row for each class after its number,
 /// dark on white.
-pub fn contact_sheet(set: &DataSet, columns: usize, seed: u64) -> GrayImage {
+pub fn contact_sheet(set: &Dataset, columns: usize, seed: u64) -> GrayImage {
     let (split, classes) = (&set.train, set.classes.len());
     let cell = SIDE + GAP;
     let label_width = MARGIN + DIGIT * (classes - 1).to_string().len();

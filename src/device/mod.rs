@@ -17,10 +17,10 @@ pub use cuda_libraries::{
 };
 
 use crate::profiler::DeviceEvents;
-use crate::run_config::{ConfigProblem, DeviceChoice};
+use crate::run_config::{ConfigError, DeviceChoice};
 
 /// Opens a device; the error gives the reason why it is not available.
-pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
+pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigError> {
     let opened = match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
         DeviceChoice::Cuda if HAS_CUDA => {
@@ -35,7 +35,7 @@ pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
             Err("Metal needs an Apple GPU, and this machine has none.".to_owned())
         }
     };
-    opened.map_err(|reason| ConfigProblem::DeviceUnavailable {
+    opened.map_err(|reason| ConfigError::DeviceUnavailable {
         device: choice,
         reason,
     })

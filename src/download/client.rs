@@ -11,7 +11,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::typestate::WithoutBody;
 use ureq::{Agent, Body, Error, RequestBuilder, Timeout};
 
-use super::{DownloadError, Patience};
+use super::{DownloadError, RetryPolicy};
 use crate::progress::Progress;
 use crate::system::WriteError;
 use crate::system::files::open_append;
@@ -26,7 +26,7 @@ const TOO_FEW: &str = "the server sent fewer bytes than were requested";
 /// `ALL_PROXY`, `NO_PROXY`), and trusts whom the system trusts.
 pub struct Client {
     agent: Agent,
-    patience: Patience,
+    patience: RetryPolicy,
     authorization: Option<String>,
 }
 
@@ -49,7 +49,7 @@ enum Attempt<T = ()> {
 impl Client {
     /// With `encrypted`, addresses and redirects that are not HTTPS are refused. `authorization` is
     /// the value of that header, which redirects do not get.
-    pub fn new(encrypted: bool, patience: Patience, authorization: Option<String>) -> Self {
+    pub fn new(encrypted: bool, patience: RetryPolicy, authorization: Option<String>) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::PlatformVerifier)

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use crate::problem::{Code, Explain, sentence};
 use crate::progress::Cancelled;
-use crate::run_config::NamedSet;
+use crate::run_config::PublicDataset;
 use crate::system::WriteError;
 use crate::text::format::file_size;
 
@@ -37,7 +37,7 @@ pub enum DownloadError {
     #[error("{path} already exists and differs from the published data set.")]
     Occupied { path: PathBuf },
     #[error("{} is already being downloaded.", set.label())]
-    InProgress { set: NamedSet },
+    InProgress { set: PublicDataset },
     #[error(
         "The server of {address} does not support range requests, and only a part of the file is needed."
     )]

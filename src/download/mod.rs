@@ -20,13 +20,13 @@ pub use self::error::DownloadError;
 pub use self::sources::{MNIST_SHA256, Mirror, mirrors, published_size};
 use self::sources::{SourceFile, files};
 use crate::progress::{Cancelled, Progress};
-use crate::run_config::NamedSet;
+use crate::run_config::PublicDataset;
 use crate::system::WriteError;
 use crate::system::files::{create_folder, open_lock, sync_folder};
 use crate::text::visible;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// How long a server may take to answer, and the slowest that the rest of a file may come, on
     /// top of that.
     pub wait: Duration,
@@ -34,7 +34,7 @@ pub struct Patience {
     pub attempts: u32,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             wait: Duration::from_secs(30),
@@ -47,7 +47,7 @@ impl Default for Patience {
 /// usual mirrors.
 pub type Downloader = Arc<
     dyn Fn(
-            NamedSet,
+            PublicDataset,
             &Path,
             &mut dyn FnMut(f32) -> Result<(), Cancelled>,
         ) -> Result<PathBuf, DownloadError>
@@ -72,7 +72,7 @@ pub fn usual_downloader() -> Downloader {
             set,
             mirror.as_ref(),
             folder,
-            Patience::default(),
+            RetryPolicy::default(),
             &mut progress,
         )
     })
@@ -83,10 +83,10 @@ pub fn usual_downloader() -> Downloader {
 /// the next one. `mirror` has a folder for each set, or is an archive; without it, the public ones
 /// are tried in turn.
 pub fn download(
-    set: NamedSet,
+    set: PublicDataset,
     mirror: Option<&Mirror>,
     folder: &Path,
-    patience: Patience,
+    patience: RetryPolicy,
     progress: &mut impl Progress,
 ) -> Result<PathBuf, DownloadError> {
     let files = files(set);
@@ -189,7 +189,7 @@ fn fetch(
 
 /// How to get the set without Inkling: which files, from where, and where they belong; `None` for
 /// one that has no public mirror.
-pub fn by_hand(set: NamedSet, folder: &Path) -> Option<String> {
+pub fn by_hand(set: PublicDataset, folder: &Path) -> Option<String> {
     let names = files(set)
         .iter()
         .map(|file| file.name)

@@ -9,7 +9,7 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use flate2::read::GzDecoder;
 
 use super::DownloadError;
-use crate::run_config::NamedSet;
+use crate::run_config::PublicDataset;
 use crate::system::files::open_regular;
 use crate::system::sha256::sha256_of;
 use crate::text::visible;
@@ -171,33 +171,33 @@ const fn intact(
 }
 
 /// The files of a set, the small ones first.
-pub(super) const fn files(set: NamedSet) -> &'static [SourceFile] {
+pub(super) const fn files(set: PublicDataset) -> &'static [SourceFile] {
     match set {
-        NamedSet::Mnist => &MNIST,
-        NamedSet::FashionMnist => &FASHION_MNIST,
-        NamedSet::Kmnist => &KMNIST,
-        NamedSet::EmnistDigits => &EMNIST_DIGITS,
-        NamedSet::EmnistLetters => &EMNIST_LETTERS,
+        PublicDataset::Mnist => &MNIST,
+        PublicDataset::FashionMnist => &FASHION_MNIST,
+        PublicDataset::Kmnist => &KMNIST,
+        PublicDataset::EmnistDigits => &EMNIST_DIGITS,
+        PublicDataset::EmnistLetters => &EMNIST_LETTERS,
     }
 }
 
-pub fn published_size(set: NamedSet) -> u64 {
+pub fn published_size(set: PublicDataset) -> u64 {
     files(set).iter().map(|file| file.size).sum()
 }
 
 /// The public mirrors of a set, in the order in which they are tried.
-pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
+pub fn mirrors(set: PublicDataset) -> Vec<Mirror> {
     let addresses: &[&str] = match set {
-        NamedSet::Mnist => &[
+        PublicDataset::Mnist => &[
             "https://storage.googleapis.com/cvdf-datasets/mnist/",
             "https://ossci-datasets.s3.amazonaws.com/mnist/",
         ],
-        NamedSet::FashionMnist => &[
+        PublicDataset::FashionMnist => &[
             "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
         ],
-        NamedSet::Kmnist => &["https://codh.rois.ac.jp/kmnist/dataset/kmnist/"],
+        PublicDataset::Kmnist => &["https://codh.rois.ac.jp/kmnist/dataset/kmnist/"],
         // 562 MB with all of EMNIST's sets, of which only what is wanted is downloaded.
-        NamedSet::EmnistDigits | NamedSet::EmnistLetters => {
+        PublicDataset::EmnistDigits | PublicDataset::EmnistLetters => {
             &["https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"]
         }
     };
@@ -237,7 +237,7 @@ impl Mirror {
 
     /// Its folder of a set, which has the set's name. An archive has no such folders.
     #[must_use]
-    pub fn folder_of(&self, set: NamedSet) -> Self {
+    pub fn folder_of(&self, set: PublicDataset) -> Self {
         let address = if self.is_archive() {
             self.address.clone()
         } else {

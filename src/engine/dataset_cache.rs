@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use crate::data::{self, DataError, DataSet, Fingerprint};
+use crate::data::{self, DataError, Dataset, Fingerprint};
 use crate::progress::Progress;
 use crate::run_config::{DataSource, DataSpec};
 
@@ -19,7 +19,7 @@ pub(super) struct DatasetCache {
 }
 
 pub(super) struct LoadedSet {
-    set: DataSet,
+    set: Dataset,
     fingerprint: OnceCell<Fingerprint>,
 }
 
@@ -31,9 +31,9 @@ impl LoadedSet {
 }
 
 impl Deref for LoadedSet {
-    type Target = DataSet;
+    type Target = Dataset;
 
-    fn deref(&self) -> &DataSet {
+    fn deref(&self) -> &Dataset {
         &self.set
     }
 }

@@ -12,7 +12,7 @@ use crate::infer::{Classifier, Classify};
 use crate::nn::DeviceContext;
 use crate::problem::Problem;
 use crate::protocol::Urgency;
-use crate::run_config::{ConfigProblem, DeviceChoice};
+use crate::run_config::{ConfigError, DeviceChoice};
 use crate::system::process;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl EngineHandle {
 
 /// A trait, so that tests can put other devices in their place.
 pub trait Devices: Debug + Send + Sync {
-    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigError>;
 
     fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem>;
 }
@@ -85,9 +85,9 @@ pub trait Devices: Debug + Send + Sync {
 pub struct ThisMachine;
 
 impl Devices for ThisMachine {
-    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigError> {
         device_support(device)
-            .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
+            .map_err(|reason| ConfigError::DeviceUnavailable { device, reason })?;
         DeviceContext::open(device)
     }
 

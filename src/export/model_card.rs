@@ -10,7 +10,7 @@ use super::exported_model::{data_name, sections};
 use super::untrusted::Untrusted;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores, wilson_interval};
 use crate::records::{Evaluation, FileInfo, SplitEvaluation};
-use crate::run_config::{Classes, DataSource, NamedSet};
+use crate::run_config::{Classes, DataSource, PublicDataset};
 use crate::text::format::{grouped, joined, percent};
 
 /// The limits of a model with these classes, for its users.
@@ -207,9 +207,11 @@ fn front_matter(model: &ExportedModel) -> String {
 /// Where Hugging Face has this data set, if its publishers put it there.
 fn published_at(source: &DataSource) -> Option<&'static str> {
     match source {
-        DataSource::Named(NamedSet::Mnist) => Some("ylecun/mnist"),
-        DataSource::Named(NamedSet::FashionMnist) => Some("zalando-datasets/fashion_mnist"),
-        DataSource::Named(NamedSet::Kmnist | NamedSet::EmnistDigits | NamedSet::EmnistLetters)
+        DataSource::Named(PublicDataset::Mnist) => Some("ylecun/mnist"),
+        DataSource::Named(PublicDataset::FashionMnist) => Some("zalando-datasets/fashion_mnist"),
+        DataSource::Named(
+            PublicDataset::Kmnist | PublicDataset::EmnistDigits | PublicDataset::EmnistLetters,
+        )
         | DataSource::Builtin
         | DataSource::Mine
         | DataSource::Path(_)

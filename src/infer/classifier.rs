@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::error::EnsembleProblem;
+use super::error::EnsembleError;
 use super::measure::{Measurement, outputs};
 use super::outputs::{self, Member, Outputs, Scores};
 use crate::data::Split;
@@ -12,7 +12,7 @@ use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net, flops};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{
-    Calibration, Ensemble, Inspection, Look, ModelInfo, ModelRef, Prediction, Uncertainty,
+    Calibration, Ensemble, Inspection, ModelInfo, ModelRef, Prediction, Uncertainty, UnitSelection,
 };
 use crate::run_config::DeviceChoice;
 
@@ -46,7 +46,7 @@ fn ensemble_files(
     }: &Ensemble,
 ) -> Result<Vec<ModelFile>, Problem> {
     if !Ensemble::MODELS.contains(&models.len()) {
-        return Err(EnsembleProblem::Models {
+        return Err(EnsembleError::Models {
             given: models.len(),
         }
         .into());
@@ -54,7 +54,7 @@ fn ensemble_files(
     if let Some(given) = *dropout_passes
         && !Ensemble::DROPOUT_PASSES.contains(&given)
     {
-        return Err(EnsembleProblem::DropoutPasses { given }.into());
+        return Err(EnsembleError::DropoutPasses { given }.into());
     }
     Ok(models
         .iter()
@@ -129,7 +129,7 @@ impl Classifier {
         if dropout_passes.is_some()
             && let Some((file, path)) = all.find(|(file, _)| !file.net.has_dropout())
         {
-            return Err(EnsembleProblem::NoDropout {
+            return Err(EnsembleError::NoDropout {
                 path: path.clone(),
                 model: file.net.model(),
             }
@@ -139,13 +139,13 @@ impl Classifier {
         if let Some(first) = classes.next()
             && let Some(other) = classes.find(|other| *other != first)
         {
-            return Err(EnsembleProblem::DifferentClasses { first, other }.into());
+            return Err(EnsembleError::DifferentClasses { first, other }.into());
         }
         let reference = ModelRef::Ensemble(ensemble.clone());
         let mut all = files
             .into_iter()
             .map(|file| Self::of_file(file, reference.clone()));
-        let mut classifier = all.next().ok_or(EnsembleProblem::Models { given: 0 })?;
+        let mut classifier = all.next().ok_or(EnsembleError::Models { given: 0 })?;
         for other in all {
             classifier.info.parameters += other.info.parameters;
             classifier.members.extend(other.members);
@@ -163,7 +163,7 @@ impl Classifier {
         if let ModelRef::Ensemble(ensemble) = reference {
             return Self::of_ensemble(files, ensemble);
         }
-        let file = files.pop().ok_or(EnsembleProblem::Models { given: 0 })?;
+        let file = files.pop().ok_or(EnsembleError::Models { given: 0 })?;
         Ok(Self::of_file(file, reference.clone()))
     }
 
@@ -225,7 +225,7 @@ impl Classifier {
     pub fn inspect(
         &self,
         image: &Image,
-        look: Option<Look>,
+        look: Option<UnitSelection>,
     ) -> Result<Option<Inspection>, Problem> {
         let net = self.only_network();
         Ok(net

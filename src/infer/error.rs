@@ -7,7 +7,7 @@ use crate::text::format::{capitalized, count, grouped};
 
 /// Why models cannot classify together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EnsembleProblem {
+pub enum EnsembleError {
     /// Fewer or more models than [`Ensemble::MODELS`].
     #[error("{} cannot form an ensemble.", capitalized(&count(*given as u64, "model")))]
     Models {
@@ -42,7 +42,7 @@ pub enum EnsembleProblem {
     },
 }
 
-impl Explain for EnsembleProblem {
+impl Explain for EnsembleError {
     fn remedy(&self) -> String {
         match self {
             Self::Models { .. } => {

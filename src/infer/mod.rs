@@ -26,7 +26,7 @@ pub use device_comparison::{
     Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
 };
 pub use digit_map::{Effort, MapImages, MappedImages};
-pub use error::{ComparisonError, EnsembleProblem};
+pub use error::{ComparisonError, EnsembleError};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};
 pub use model_comparison::compare_models;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Classifier;
-use crate::data::{DataSet, Split, gather_batch};
+use crate::data::{Dataset, Split, gather_batch};
 use crate::ink::{PIXELS, SIDE};
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -37,7 +37,7 @@ pub struct StarterCheck {
 impl StarterCheck {
     /// Reads images from everywhere in the training images; `None` if they are no digits or too
     /// few.
-    pub fn of(set: &DataSet, progress: &mut dyn Progress) -> Result<Option<Self>, Problem> {
+    pub fn of(set: &Dataset, progress: &mut dyn Progress) -> Result<Option<Self>, Problem> {
         let count = set.train.len();
         if !set.classes.are_digits() || count < ENOUGH {
             return Ok(None);

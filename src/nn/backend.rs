@@ -163,7 +163,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
             } else {
                 y
             };
-            composed::perhaps(&y, conv.relu.then_some(Activation::Relu))
+            composed::activate_if_some(&y, conv.relu.then_some(Activation::Relu))
         })
     }
 

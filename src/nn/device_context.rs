@@ -8,7 +8,7 @@ use candle_core::Device;
 use super::backend::cuda::{AUTOTUNED, CUDA};
 use super::backend::{Backend, BackendKind, COMPOSED, CPU};
 use crate::device::{ProcessMemory, open_device, release_freed_memory};
-use crate::run_config::{ConfigProblem, DeviceChoice};
+use crate::run_config::{ConfigError, DeviceChoice};
 
 /// Tells whether memory is running out.
 pub type MemoryExhausted = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -56,7 +56,7 @@ impl DeviceContext {
 
     /// Opens a device; an error with the reason if there is none, or this program was built
     /// without it.
-    pub fn open(choice: DeviceChoice) -> Result<Self, ConfigProblem> {
+    pub fn open(choice: DeviceChoice) -> Result<Self, ConfigError> {
         open_device(choice).map(Self::of)
     }
 

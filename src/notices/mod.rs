@@ -8,8 +8,9 @@ use crate::infer::STARTER_ACCURACIES;
 use crate::problem::{Explain, Message, Problem};
 use crate::protocol::ExportReport;
 use crate::records::{
-    BatchSizeFinding, DataUpload, ImportFinding, Intervention, KEPT_DAYS, QuantizedAccuracy,
-    RateFinding, Rescue, RunPosition, RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
+    BatchSizeFinding, DataUpload, ImportFinding, Intervention, KEPT_DAYS, LearningRateFinding,
+    QuantizedAccuracy, Rescue, RunPosition, RunSummary, SearchEnd, TimeToAccuracy,
+    fastest_batch_size,
 };
 use crate::run_config::{DataSource, DataSpec, RunConfig};
 use crate::system::WriteError;
@@ -143,7 +144,7 @@ impl Message {
     }
 
     /// What came of the search for a learning rate, and why.
-    pub fn learning_rate_found(finding: &RateFinding) -> Self {
+    pub fn learning_rate_found(finding: &LearningRateFinding) -> Self {
         let Some(suggestion) = finding.suggestion else {
             let what = "The loss did not fall at any learning rate.";
             return Self::new(

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::ink::Image;
 use crate::problem::{Code, Message, Problem};
-use crate::records::benchmark::{Effort, JobProgress, Report, Saved, StepConfig};
+use crate::records::benchmark::{BenchmarkReport, Effort, JobProgress, SavedBenchmark, StepConfig};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec,
-    FileInfo, FineTuned, ImportFinding, ImportSpec, ModelComparison, ModelLook, ModelRef, Profile,
-    QuantizedAccuracy, RateFinding, Replace, RunSummary, Trials,
+    FileInfo, FineTuned, ImportFinding, ImportSpec, LearningRateFinding, ModelComparison,
+    ModelLook, ModelRef, Profile, QuantizedAccuracy, Replace, RunSummary, Trials,
 };
 use crate::run_config::{DeviceChoice, RunConfig};
 
@@ -196,9 +196,9 @@ pub enum JobResult {
     /// This machine's figures.
     Benchmark {
         /// All figures.
-        report: Report,
+        report: BenchmarkReport,
         /// Where they are saved, or why they are not.
-        saved: Result<Saved, Problem>,
+        saved: Result<SavedBenchmark, Problem>,
     },
     /// A comparison; its figures were reported one by one.
     Compare {
@@ -225,7 +225,7 @@ pub enum JobResult {
         background_load: f32,
     },
     /// A learning rate; the steps that it rests on were reported one by one.
-    FindLearningRate(RateFinding),
+    FindLearningRate(LearningRateFinding),
     /// What training with each batch size had in common; the times were reported one by one.
     FindBatchSize(BatchSizeFinding),
     /// A fine-tuned model.

@@ -15,10 +15,10 @@ use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::Problem;
 use crate::records::benchmark::Measurement;
 use crate::records::{
-    BundleId, BundleUse, DataUpload, Details, DigitMap, DigitPrediction, DrawingAnswer,
-    EpochRecord, FilePart, HeldOutImage, InitializationReport, Intervention, JobId,
-    LearningSnapshot, MapSpec, ModelInfo, ModelRef, RateChange, Recognition, Rescue, RunPlan,
-    RunPosition, SingleStep, StepPoint, Telemetry, TimeToAccuracy, UnitName, WhySpec,
+    BundleId, BundleUse, DataUpload, DigitMap, DigitPrediction, DrawingAnswer, EpochRecord,
+    FilePart, HeldOutImage, InitializationReport, Intervention, JobId, LearningRateChange,
+    LearningSnapshot, MapSpec, ModelInfo, ModelRef, PredictionDetails, Recognition, Rescue,
+    RunPlan, RunPosition, SingleStep, StepPoint, Telemetry, TimeToAccuracy, UnitName, WhySpec,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
@@ -62,7 +62,7 @@ pub enum Command {
     ScaleLearningRate {
         /// The run.
         run: JobId,
-        /// The factor, of the settings' learning rate; see [`RateChange::FACTORS`].
+        /// The factor, of the settings' learning rate; see [`LearningRateChange::FACTORS`].
         factor: f32,
     },
     /// Try again to save a run after [`Event::NotSaved`].
@@ -131,7 +131,7 @@ pub enum Question {
         /// The steps that make an image of it.
         steps: Steps,
         /// What is wanted besides the prediction.
-        details: Details,
+        details: PredictionDetails,
     },
     /// Writing with several digits; answered with [`Answer::Number`].
     Number {
@@ -295,7 +295,7 @@ pub enum Event {
         /// The run.
         run: JobId,
         /// When, and by what.
-        change: RateChange,
+        change: LearningRateChange,
     },
     /// Training: the step that was asked for was taken; the run is held.
     StepTaken {

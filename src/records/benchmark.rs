@@ -50,7 +50,7 @@ pub enum Workload {
 
 /// The benchmark of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct BenchmarkReport {
     /// Version of this structure.
     pub version: u32,
     /// When it was measured, RFC 3339 in UTC.
@@ -58,7 +58,7 @@ pub struct Report {
     /// The version of Inkling that measured.
     pub program: String,
     /// The machine.
-    pub machine: Machine,
+    pub machine: BenchmarkedMachine,
     /// How thorough it was.
     #[serde(rename = "extent")]
     pub effort: Effort,
@@ -74,7 +74,7 @@ pub struct Report {
 
 /// The machine that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Machine {
+pub struct BenchmarkedMachine {
     /// The system and its version.
     pub system: String,
     /// The CPU's model name.
@@ -267,7 +267,7 @@ impl Measurement {
     }
 }
 
-impl Report {
+impl BenchmarkReport {
     /// The training throughput of a model, if it was measured.
     pub fn images_per_second(
         &self,
@@ -304,7 +304,7 @@ impl Report {
 
 /// Where a report was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saved {
+pub struct SavedBenchmark {
     /// As JSON, for programs.
     pub json: PathBuf,
     /// As text, for people.

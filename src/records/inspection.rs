@@ -6,7 +6,7 @@ use crate::run_config::Activation;
 
 /// The unit of a network that is looked at closely, and the number of its map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct UnitSelection {
     /// Its layer, by the index in [`Inspection::layers`].
     pub layer: usize,
     /// Its index in the layer.
@@ -96,7 +96,7 @@ pub enum LayerKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InspectedUnit {
     /// Which unit and number.
-    pub look: Look,
+    pub look: UnitSelection,
     /// For attention, how much the token at the place attends to each token, by head.
     pub attention: Vec<Vec<f32>>,
     /// What is multiplied for the first step, by the maps that it comes from.

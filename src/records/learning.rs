@@ -31,7 +31,7 @@ pub struct HeldOutAnswer {
 
 /// The weights of some units of a layer, each unit's as an image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WeightImages {
+pub struct FilterImages {
     /// Pixels in a row of an image.
     pub width: u16,
     /// Rows of an image.
@@ -41,7 +41,7 @@ pub struct WeightImages {
     pub images: Vec<Vec<u8>>,
 }
 
-impl WeightImages {
+impl FilterImages {
     /// Of weights in rows from the top left, unit after unit.
     pub fn of(width: usize, height: usize, weights: &[f32]) -> Self {
         let images = weights
@@ -75,7 +75,7 @@ pub struct LearningSnapshot {
     /// Its answers to the validation images, in their order.
     pub answers: Vec<HeldOutAnswer>,
     /// Its first layer, where that was looked at again.
-    pub first_layer: Option<WeightImages>,
+    pub first_layer: Option<FilterImages>,
 }
 
 /// What a saved network makes of some images.
@@ -84,7 +84,7 @@ pub struct ModelLook {
     /// The class that each image was taken for, in their order.
     pub digits: Vec<u8>,
     /// The first units of its first layer, if its weights can be seen as images.
-    pub first_layer: Option<WeightImages>,
+    pub first_layer: Option<FilterImages>,
 }
 
 /// How a network was initialized from the statistics of training images.
@@ -105,7 +105,7 @@ pub struct InitializationReport {
     /// Its weights, layer by layer.
     pub layers: Vec<LayerVariance>,
     /// What the first filters were made of, where they are principal components.
-    pub components: Option<Components>,
+    pub components: Option<PatchComponents>,
 }
 
 impl InitializationReport {
@@ -126,7 +126,7 @@ impl InitializationReport {
         let mut sentences = vec![format!(
             "Pixels of the training images: mean {mean:.4}, standard deviation {std:.4}, gray values from {darkest} to {brightest}."
         )];
-        sentences.extend(self.components.iter().map(Components::sentence));
+        sentences.extend(self.components.iter().map(PatchComponents::sentence));
         let of = |variance: fn(&LayerVariance) -> f32| {
             let [low, high] = self
                 .layers
@@ -168,7 +168,7 @@ pub struct LayerVariance {
 /// The principal components of what the first layer sees: patches as large as its kernel, or whole
 /// images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Components {
+pub struct PatchComponents {
     /// Patches or images that were analyzed.
     pub samples: u32,
     /// Pixels along a side of each.
@@ -176,10 +176,10 @@ pub struct Components {
     /// The share of the variance that each component explains, from the greatest on.
     pub explained: Vec<f32>,
     /// The first of them, as images.
-    pub images: WeightImages,
+    pub images: FilterImages,
 }
 
-impl Components {
+impl PatchComponents {
     /// How much of the variance a few of them explain.
     pub fn sentence(&self) -> String {
         let few = (self.explained.len() / 3).max(1);

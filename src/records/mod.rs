@@ -43,12 +43,12 @@ pub use import::{
     Doubt, EXPORT_AS_ONNX, ImportFinding, ImportSpec, MeasuredReading, Reading, Trials,
 };
 pub use inspection::{
-    InspectedLayer, InspectedUnit, Inspection, LayerKind, Look, Step, StepKind, Term, map_of,
-    pooled_places, row_length,
+    InspectedLayer, InspectedUnit, Inspection, LayerKind, Step, StepKind, Term, UnitSelection,
+    map_of, pooled_places, row_length,
 };
 pub use learning::{
-    Components, HeldOutAnswer, HeldOutImage, InitializationReport, LayerVariance, LearningSnapshot,
-    ModelLook, WeightImages,
+    FilterImages, HeldOutAnswer, HeldOutImage, InitializationReport, LayerVariance,
+    LearningSnapshot, ModelLook, PatchComponents,
 };
 pub use model::{
     Annotation, DigitPrediction, DrawingAnswer, Evaluation, ModelInfo, ModelRef, Normalization,
@@ -56,7 +56,7 @@ pub use model::{
 };
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use recognition::{
-    Attribution, Change, Counterfactual, Details, Explanation, Recognition, WhySpec,
+    Attribution, Change, Counterfactual, Explanation, PredictionDetails, Recognition, WhySpec,
 };
 pub use run::{
     Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, Rescue,
@@ -64,8 +64,8 @@ pub use run::{
     posterior_sample_count, posterior_sample_name, snapshot_name, snapshot_step,
 };
 pub use searches::{
-    BatchSizeFinding, BatchSizeSpec, RateFinding, RatePoint, RateSearch, RateSuggestion, Reached,
-    SEARCH_RATES, SEARCH_STEPS, SearchEnd, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy,
-    batch_size_configs, fastest_batch_size, search_config,
+    BatchSizeFinding, BatchSizeSpec, LearningRateFinding, LearningRatePoint, LearningRateSearch,
+    LearningRateSuggestion, Reached, SEARCH_RATES, SEARCH_STEPS, SearchEnd, TARGET_ACCURACIES,
+    TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size, search_config,
 };
-pub use steering::{RateChange, SingleStep, UnitName, UnitUpdate, Update};
+pub use steering::{LearningRateChange, SingleStep, UnitName, UnitUpdate, Update};

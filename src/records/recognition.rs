@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inspection, Look, Neighborhood, Prediction};
+use super::{Inspection, Neighborhood, Prediction, UnitSelection};
 use crate::ink::{Placement, Stroke};
 
 /// What is wanted of a drawing of one digit besides the prediction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Details {
+pub struct PredictionDetails {
     /// What the network computes.
     pub inspection: bool,
     /// The unit that is looked at closely.
-    pub look: Option<Look>,
+    pub look: Option<UnitSelection>,
     /// What explains the prediction.
     pub why: Option<WhySpec>,
     /// How many of the nearest images, and with them where the drawing is on the map; none for 0.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, InitializationReport, RateChange, SplitEvaluation};
+use super::{Accuracy, InitializationReport, LearningRateChange, SplitEvaluation};
 use crate::run_config::{Classes, DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
@@ -275,7 +275,7 @@ pub struct RunSummary {
     pub machine: String,
     /// Changes of its learning rate while it trained, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rate_changes: Vec<RateChange>,
+    pub rate_changes: Vec<LearningRateChange>,
     /// What its weights were initialized from, where those are statistics of the training images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization: Option<InitializationReport>,

@@ -33,7 +33,7 @@ const DIGITS: usize = 2;
 
 /// A step of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RatePoint {
+pub struct LearningRatePoint {
     /// The learning rate of its update.
     pub learning_rate: f64,
     /// The loss of its batch, before the update, in nats.
@@ -44,8 +44,8 @@ pub struct RatePoint {
 
 /// The steps of a search so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RateSearch {
-    points: Vec<RatePoint>,
+pub struct LearningRateSearch {
+    points: Vec<LearningRatePoint>,
     /// The moving average before the correction for the steps it lacks at the start.
     average: f64,
     lowest: f64,
@@ -54,9 +54,9 @@ pub struct RateSearch {
 
 /// What came of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RateFinding {
+pub struct LearningRateFinding {
     /// The suggested learning rates; `None` if the loss did not fall at any.
-    pub suggestion: Option<RateSuggestion>,
+    pub suggestion: Option<LearningRateSuggestion>,
     /// How the search ended.
     pub end: SearchEnd,
     /// Steps that were taken.
@@ -65,7 +65,7 @@ pub struct RateFinding {
 
 /// Learning rates that a search suggests, with two digits each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RateSuggestion {
+pub struct LearningRateSuggestion {
     /// The suggestion: halfway between the other two, on a logarithmic scale.
     pub rate: f64,
     /// Where the smoothed loss falls fastest, by the logarithm of the rate.
@@ -86,7 +86,7 @@ pub enum SearchEnd {
     Completed,
 }
 
-impl RateSearch {
+impl LearningRateSearch {
     /// Takes the next step; nothing once the search is over.
     pub fn add(&mut self, learning_rate: f32, loss: f32) {
         if self.is_over() {
@@ -101,7 +101,7 @@ impl RateSearch {
             self.lowest.min(smoothed)
         };
         self.has_risen = smoothed > RISEN * self.lowest;
-        self.points.push(RatePoint {
+        self.points.push(LearningRatePoint {
             learning_rate,
             loss,
             smoothed,
@@ -109,7 +109,7 @@ impl RateSearch {
     }
 
     /// The steps, the lowest rate first.
-    pub fn points(&self) -> &[RatePoint] {
+    pub fn points(&self) -> &[LearningRatePoint] {
         &self.points
     }
 
@@ -125,7 +125,7 @@ impl RateSearch {
 
     /// What the steps say. `diverged` is true if they ended because the loss or a gradient was
     /// not finite.
-    pub fn finding(&self, diverged: bool) -> RateFinding {
+    pub fn finding(&self, diverged: bool) -> LearningRateFinding {
         let last = self.points.last().map_or(0.0, |point| point.smoothed);
         let end = if diverged {
             SearchEnd::Diverged
@@ -134,15 +134,15 @@ impl RateSearch {
         } else {
             SearchEnd::Completed
         };
-        RateFinding {
+        LearningRateFinding {
             suggestion: self.suggestion(),
             end,
             steps: self.points.len() as u64,
         }
     }
 
-    fn suggestion(&self) -> Option<RateSuggestion> {
-        let smoothed = |point: &RatePoint| point.smoothed;
+    fn suggestion(&self) -> Option<LearningRateSuggestion> {
+        let smoothed = |point: &LearningRatePoint| point.smoothed;
         // The first steps are averaged over too few.
         let settled = self.points.get(SLOPE_STEPS..)?;
         let first = self
@@ -170,7 +170,7 @@ impl RateSearch {
         });
         let (_, steepest) = falls.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let lowest = lowest_point.learning_rate;
-        Some(RateSuggestion {
+        Some(LearningRateSuggestion {
             rate: rounded((steepest * lowest).sqrt(), DIGITS),
             steepest: rounded(steepest, DIGITS),
             lowest: rounded(lowest, DIGITS),
@@ -178,7 +178,7 @@ impl RateSearch {
     }
 }
 
-impl RateSuggestion {
+impl LearningRateSuggestion {
     /// A tenth of the rate with the lowest loss.
     pub fn tenth_of_lowest(&self) -> f64 {
         rounded(self.lowest / 10.0, DIGITS)

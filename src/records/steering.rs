@@ -8,14 +8,14 @@ use crate::text::format::grouped;
 /// A change of the learning rate while a run trains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct RateChange {
+pub struct LearningRateChange {
     /// Steps that were done.
     pub step: u64,
     /// What the learning rate of the settings is multiplied by in the steps after that.
     pub factor: f32,
 }
 
-impl RateChange {
+impl LearningRateChange {
     /// The smallest and the largest factor.
     pub const FACTORS: [f32; 2] = [0.01, 100.0];
 

@@ -374,7 +374,7 @@ impl ExportFormat {
 
 choices! {
     /// What a data set is exported as.
-    SetFormat, "format" {
+    DatasetFormat, "format" {
         /// Class folders of PNG images.
         Png = "png", "PNG folders";
         /// The four files of MNIST's format.

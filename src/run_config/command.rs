@@ -10,7 +10,7 @@ use crate::text::visible::quoted;
 /// What a line is, that is none of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct CommandProblem(String);
+pub struct ParseCommandError(String);
 
 impl RunConfig {
     /// The command that trains these settings as a single run: with the preset that leaves the
@@ -24,8 +24,8 @@ impl RunConfig {
     }
 
     /// The settings of such a command. What it does not name is as in its preset, or in Balanced.
-    pub fn from_command(line: &str) -> Result<Self, CommandProblem> {
-        let problem = |what: String| Err(CommandProblem(what));
+    pub fn from_command(line: &str) -> Result<Self, ParseCommandError> {
+        let problem = |what: String| Err(ParseCommandError(what));
         let Some(words) = shlex::split(line) else {
             return problem("A quotation mark has no end.".to_owned());
         };

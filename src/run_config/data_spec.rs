@@ -12,13 +12,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choices::UnknownChoiceError;
-use super::{Classes, ConfigProblem};
+use super::{Classes, ConfigError};
 use crate::text::format::joined;
 use crate::text::visible;
 
 /// The data sets Inkling knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum NamedSet {
+pub enum PublicDataset {
     Mnist,
     FashionMnist,
     Kmnist,
@@ -26,7 +26,7 @@ pub enum NamedSet {
     EmnistLetters,
 }
 
-impl NamedSet {
+impl PublicDataset {
     /// Every set, in the order it is offered.
     pub const ALL: [Self; 5] = [
         Self::Mnist,
@@ -67,7 +67,7 @@ impl NamedSet {
     }
 }
 
-impl FromStr for NamedSet {
+impl FromStr for PublicDataset {
     type Err = UnknownChoiceError;
 
     fn from_str(text: &str) -> Result<Self, UnknownChoiceError> {
@@ -83,7 +83,7 @@ impl FromStr for NamedSet {
 }
 
 pub fn data_set_names() -> impl Iterator<Item = &'static str> {
-    let sets = NamedSet::ALL.into_iter().map(NamedSet::name);
+    let sets = PublicDataset::ALL.into_iter().map(PublicDataset::name);
     [BUILTIN, MINE].into_iter().chain(sets)
 }
 
@@ -152,7 +152,7 @@ pub enum DataSource {
     /// Digits written by Inkling's own generator.
     Builtin,
     /// A set looked up by name in the data folders.
-    Named(NamedSet),
+    Named(PublicDataset),
     /// The drawings that the person keeps.
     Mine,
     /// A folder of IDX files, of class folders or of images, a CSV file or an ink file.
@@ -209,7 +209,7 @@ impl DataSource {
             BUILTIN => Self::Builtin,
             UNKNOWN => Self::Unknown,
             MINE => Self::Mine,
-            _ => NamedSet::ALL
+            _ => PublicDataset::ALL
                 .into_iter()
                 .find(|set| set.name() == text)
                 .map_or_else(|| Self::Path(PathBuf::from(text)), Self::Named),
@@ -322,12 +322,12 @@ impl DataSpec {
 
     /// The problem with a source that is there twice, or with a mix of sources whose classes stand
     /// for different things.
-    pub(super) fn problem(&self) -> Option<ConfigProblem> {
+    pub(super) fn problem(&self) -> Option<ConfigError> {
         let repeated = |(index, source): (usize, &DataSource)| {
             self.0[..index].contains(source).then(|| source.label())
         };
         if let Some(data) = self.0.iter().enumerate().find_map(repeated) {
-            return Some(ConfigProblem::RepeatedData { data });
+            return Some(ConfigError::RepeatedData { data });
         }
         let known = |source: &DataSource| Some((source.label(), source.known_classes()?));
         let (first, classes) = self.0.iter().find_map(known)?;
@@ -336,7 +336,7 @@ impl DataSpec {
             .iter()
             .filter_map(known)
             .find(|(_, others)| *others != classes)?;
-        Some(ConfigProblem::MixedClasses { first, other })
+        Some(ConfigError::MixedClasses { first, other })
     }
 
     /// The sources, first the one whose test split counts; never empty.
@@ -407,7 +407,7 @@ fn last_part(path: &Path) -> Cow<'_, str> {
 }
 
 fn unknown(given: &str) -> UnknownChoiceError {
-    let names = NamedSet::ALL.map(NamedSet::name).join(", ");
+    let names = PublicDataset::ALL.map(PublicDataset::name).join(", ");
     UnknownChoiceError {
         what: "data set".to_owned(),
         given: given.to_owned(),

@@ -10,7 +10,7 @@ pub const MAX_PARAMETERS: u64 = 10_000_000;
 
 /// Settings that no run can have. Numbers travel as text: they may be NaN.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigProblem {
+pub enum ConfigError {
     #[error("These settings were saved by a newer version of Inkling (format version {version}).")]
     NewerVersion { version: u32 },
     #[error("{} cannot be trained.", model.label())]
@@ -63,7 +63,7 @@ pub enum ConfigProblem {
     },
 }
 
-impl Explain for ConfigProblem {
+impl Explain for ConfigError {
     fn remedy(&self) -> String {
         match self {
             Self::OutOfRange { setting, .. } => {
@@ -108,7 +108,7 @@ impl Explain for ConfigProblem {
     }
 }
 
-impl ConfigProblem {
+impl ConfigError {
     /// The setting it is about, if it is about one.
     pub const fn setting(&self) -> Option<Setting> {
         Some(match self {

@@ -18,14 +18,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice,
-    Initialization, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, SetFormat,
+    Activation, Augmentation, DatasetFormat, DeviceChoice, EvaluationSplit, ExportFormat,
+    InferenceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind,
     UnknownChoiceError, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
-pub use command::CommandProblem;
-pub use data_spec::{DataSource, DataSpec, NamedSet, data_set_names, similar_names};
-pub use error::{ConfigProblem, MAX_PARAMETERS, layers_hint, widths_hint};
+pub use command::ParseCommandError;
+pub use data_spec::{DataSource, DataSpec, PublicDataset, data_set_names, similar_names};
+pub use error::{ConfigError, MAX_PARAMETERS, layers_hint, widths_hint};
 pub use layers::{
     HiddenLayer, HiddenLayers, LayerOutput, MAX_HIDDEN_LAYERS, MAX_KERNEL, MAX_STRIDE,
     ParseLayersError,
@@ -256,13 +256,13 @@ impl RunConfig {
     }
 
     /// Everything wrong with these values by themselves, one entry per field; empty means valid.
-    pub fn problems(&self) -> Vec<ConfigProblem> {
-        let newer = (self.version > VERSION).then_some(ConfigProblem::NewerVersion {
+    pub fn problems(&self) -> Vec<ConfigError> {
+        let newer = (self.version > VERSION).then_some(ConfigError::NewerVersion {
             version: self.version,
         });
         let out_of_range = Setting::ALL.iter().filter_map(|&setting| {
             let (given, range) = (setting.number(self)?, setting.row().range?);
-            (!range.contains(given)).then(|| ConfigProblem::OutOfRange {
+            (!range.contains(given)).then(|| ConfigError::OutOfRange {
                 setting,
                 given: given.to_string(),
             })
@@ -270,19 +270,19 @@ impl RunConfig {
         let other_depth = self
             .widths
             .filter(|widths| !self.model.width_counts().contains(&widths.values().len()));
-        let widths = other_depth.map(|given| ConfigProblem::Widths {
+        let widths = other_depth.map(|given| ConfigError::Widths {
             model: self.model,
             given,
         });
         let layers = self
             .layers
             .filter(|_| self.model != ModelKind::Cnn)
-            .map(|given| ConfigProblem::Layers {
+            .map(|given| ConfigError::Layers {
                 model: self.model,
                 given: given.to_string(),
             });
-        let fixed = (!self.model.is_trainable())
-            .then_some(ConfigProblem::NotTrainable { model: self.model });
+        let fixed =
+            (!self.model.is_trainable()).then_some(ConfigError::NotTrainable { model: self.model });
         newer
             .into_iter()
             .chain(fixed)

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::data::{DataSet, builtin};
+use crate::data::{Dataset, builtin};
 use crate::device::look_for_cuda_in;
 use crate::infer::{Agreement, COMPARED_IMAGES, Scores, TOLERANCE, starter_file};
 use crate::ink::PIXELS;
@@ -26,11 +26,14 @@ use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::system::process::{self, run_within};
 use crate::train::{EndRequest, RunObserver, train};
 pub use ops::{Case, all as cases, check};
-pub use report::{Check, Report, Subject, sections};
+pub use report::{Check, SelfTestReport, Subject, sections};
 
 /// Tests a device at every precision; `on_check` is called after each check. An error if there is
 /// no such device.
-pub fn run(device: DeviceChoice, on_check: &mut dyn FnMut(&Check)) -> Result<Report, Problem> {
+pub fn run(
+    device: DeviceChoice,
+    on_check: &mut dyn FnMut(&Check),
+) -> Result<SelfTestReport, Problem> {
     let started = Instant::now();
     let opened = DeviceContext::open(device)?;
     let mut checks = Vec::new();
@@ -49,7 +52,7 @@ pub fn run(device: DeviceChoice, on_check: &mut dyn FnMut(&Check)) -> Result<Rep
         add(learns(device, &opened, precision));
     }
     add(classifies(&opened));
-    Ok(Report {
+    Ok(SelfTestReport {
         device: device.resolved(),
         checks,
         seconds: started.elapsed().as_secs_f32(),
@@ -72,7 +75,7 @@ impl Explain for NoResult {
 
 #[derive(Deserialize)]
 struct Printed {
-    self_test: Report,
+    self_test: SelfTestReport,
 }
 
 /// A slow CPU needs some ten seconds, a GPU's driver a minute to compile its kernels for the first
@@ -84,7 +87,7 @@ const TIME_LIMIT: Duration = Duration::from_mins(3);
 pub fn check_in_subprocess(
     device: DeviceChoice,
     cuda_folder: Option<&Path>,
-) -> Result<Report, Problem> {
+) -> Result<SelfTestReport, Problem> {
     let program = process::this_program(&[
         "hardware",
         "--self-test",
@@ -96,7 +99,7 @@ pub fn check_in_subprocess(
 }
 
 /// Runs `program` (`inkling hardware --self-test --json`) for at most `limit`.
-pub fn run_in_subprocess(program: Command, limit: Duration) -> Result<Report, Problem> {
+pub fn run_in_subprocess(program: Command, limit: Duration) -> Result<SelfTestReport, Problem> {
     let (output, exit) = run_within(program, limit).map_err(|reason| NoResult { reason })?;
     let printed = output
         .lines()
@@ -115,7 +118,7 @@ const TRAIN_IMAGES: usize = 1536;
 /// far it was below a third.
 const MAX_LOSS_RATIO: f32 = 0.6;
 
-fn digits(train: usize, test: usize) -> Result<DataSet, Problem> {
+fn digits(train: usize, test: usize) -> Result<Dataset, Problem> {
     Ok(builtin::generate(1, train, test, &mut Unwatched)?)
 }
 
@@ -197,7 +200,7 @@ fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, Problem> {
 struct Losses(Vec<f32>);
 
 impl RunObserver for Losses {
-    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _: &Net) -> Result<(), EndRequest> {
         Ok(())
     }
 

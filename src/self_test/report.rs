@@ -64,13 +64,13 @@ impl Subject {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Report {
+pub struct SelfTestReport {
     pub device: DeviceChoice,
     pub checks: Vec<Check>,
     pub seconds: f32,
 }
 
-impl Report {
+impl SelfTestReport {
     /// Whether training at this precision passed; otherwise why not, as a sentence.
     pub fn passed(&self, precision: Precision) -> Result<(), String> {
         self.first_failure(|check| {
@@ -127,7 +127,7 @@ impl Report {
 }
 
 /// The report as a table: a line per subject, a column per precision.
-pub fn sections(report: &Report) -> Vec<Section> {
+pub fn sections(report: &SelfTestReport) -> Vec<Section> {
     let mut subjects: Vec<&Subject> = Vec::new();
     for check in &report.checks {
         if !subjects.contains(&&check.subject) {

@@ -67,7 +67,7 @@ impl FromStr for SamplerKind {
 
 /// A sweep as it was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Definition {
+pub struct SweepDefinition {
     pub version: u32,
     /// The settings of every trial, but for those that vary.
     pub base: RunConfig,
@@ -88,7 +88,7 @@ pub struct Definition {
     pub parallel: u32,
 }
 
-impl Definition {
+impl SweepDefinition {
     /// A sweep without anything that varies, over these settings.
     pub const fn of(base: RunConfig) -> Self {
         Self {

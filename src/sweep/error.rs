@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use crate::problem::{Code, Explain, Problem, sentence};
-use crate::run_config::{ConfigProblem, Setting};
+use crate::run_config::{ConfigError, Setting};
 use crate::system::{NotRegular, WriteError};
 use crate::text::format::capitalized;
 
@@ -55,7 +55,7 @@ pub enum DefinitionError {
     #[error("The definition of the sweep cannot be read: {}", sentence(reason))]
     File { reason: String },
     #[error(transparent)]
-    Config(#[from] ConfigProblem),
+    Config(#[from] ConfigError),
 }
 
 impl Explain for DefinitionError {
@@ -100,7 +100,7 @@ impl Explain for DefinitionError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SweepError {
     #[error(transparent)]
-    Definition(#[from] DefinitionError),
+    SweepDefinition(#[from] DefinitionError),
     #[error("{path} could not be read: {}", sentence(reason))]
     Unreadable { path: PathBuf, reason: String },
     #[error("{path} is not part of a sweep, or is damaged: {}", sentence(reason))]
@@ -122,7 +122,7 @@ pub enum SweepError {
 impl Explain for SweepError {
     fn remedy(&self) -> String {
         match self {
-            Self::Definition(error) => return error.remedy(),
+            Self::SweepDefinition(error) => return error.remedy(),
             Self::Write(error) => return error.remedy(),
             Self::Problem(problem) => return problem.message.remedy.clone(),
             Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
@@ -136,7 +136,7 @@ impl Explain for SweepError {
 
     fn code(&self) -> Code {
         match self {
-            Self::Definition(error) => error.code(),
+            Self::SweepDefinition(error) => error.code(),
             Self::Problem(problem) => problem.code.clone(),
             _ => Code::Other,
         }

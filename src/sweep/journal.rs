@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::definition::{Definition, MAX_TRIALS};
+use super::definition::{MAX_TRIALS, SweepDefinition};
 use super::error::SweepError;
 use super::space::Value;
 use super::trial::{Outcome, Trial, TrialEpoch};
@@ -28,7 +28,7 @@ const JOURNAL: &str = "journal.jsonl";
 #[derive(Debug)]
 pub struct Sweep {
     folder: PathBuf,
-    definition: Definition,
+    definition: SweepDefinition,
     trials: Vec<Trial>,
     ends: Vec<(u32, f64)>,
     elapsed: f64,
@@ -42,7 +42,7 @@ impl Sweep {
         &self.folder
     }
 
-    pub const fn definition(&self) -> &Definition {
+    pub const fn definition(&self) -> &SweepDefinition {
         &self.definition
     }
 
@@ -55,7 +55,7 @@ impl Sweep {
         parallel: Option<u32>,
     ) -> Result<(), SweepError> {
         let old = &self.definition;
-        let definition = Definition {
+        let definition = SweepDefinition {
             trials: trials.or(old.trials),
             seconds: seconds.or(old.seconds),
             parallel: parallel.unwrap_or(old.parallel),
@@ -117,7 +117,7 @@ impl Sweep {
     }
 
     /// Notes the run that came of a trial.
-    pub fn note_tested(&mut self, trial: u32, tested: Tested) -> Result<(), SweepError> {
+    pub fn record_test(&mut self, trial: u32, tested: Tested) -> Result<(), SweepError> {
         self.record(trial, self.elapsed, Entry::Tested(tested))
     }
 }
@@ -171,7 +171,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 
 impl Sweep {
     /// Begins a sweep in this folder, which is made; it must be empty if it is there.
-    pub fn create(folder: &Path, definition: Definition) -> Result<Self, SweepError> {
+    pub fn create(folder: &Path, definition: SweepDefinition) -> Result<Self, SweepError> {
         definition.check()?;
         if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(SweepError::Occupied {
@@ -187,7 +187,7 @@ impl Sweep {
     }
 
     /// Before anything has happened.
-    fn of(folder: &Path, definition: Definition, journal: File, lock: File) -> Self {
+    fn of(folder: &Path, definition: SweepDefinition, journal: File, lock: File) -> Self {
         Self {
             folder: folder.to_owned(),
             definition,
@@ -203,7 +203,7 @@ impl Sweep {
     /// Begins a sweep in a new folder in `root`, named after the time. It is created under a
     /// temporary name, so that a process that is killed meanwhile leaves only what
     /// [`remove_leftovers`](crate::system::files::remove_leftovers) deletes.
-    pub fn create_in(root: &Path, definition: Definition) -> Result<Self, SweepError> {
+    pub fn create_in(root: &Path, definition: SweepDefinition) -> Result<Self, SweepError> {
         let temporary =
             TemporaryFolder::new_in(root).map_err(|error| WriteError::new(root, &error))?;
         // Its files are closed again: Windows does not rename a folder with open files in it.
@@ -230,7 +230,7 @@ impl Sweep {
         read()?;
         let lock = lock(folder)?;
         let json = read()?;
-        let definition: Definition =
+        let definition: SweepDefinition =
             serde_json::from_slice(&json).map_err(|error| malformed(&path, error.to_string()))?;
         definition
             .check()
@@ -277,7 +277,7 @@ impl Sweep {
     }
 }
 
-fn write_definition(folder: &Path, definition: &Definition) -> Result<(), SweepError> {
+fn write_definition(folder: &Path, definition: &SweepDefinition) -> Result<(), SweepError> {
     let path = folder.join(DEFINITION);
     let json = serde_json::to_vec_pretty(definition)
         .map_err(|error| WriteError::new(&path, &error.into()))?;

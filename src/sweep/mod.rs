@@ -1,7 +1,7 @@
 //! Hyper-parameter sweeps: many short runs, called trials, that look for the settings with the
 //! highest validation accuracy.
 //!
-//! A [`Definition`] says what varies and how long to search. A [`Sweep`] is its folder: the
+//! A [`SweepDefinition`] says what varies and how long to search. A [`Sweep`] is its folder: the
 //! definition, and a journal to which everything that happens is added at once, so that whatever
 //! ends the process, the sweep is resumed from there. [`run`] ties the parts together: a sampler
 //! chooses settings, an [`Executor`] trains them, [`Asha`] ends poor trials early. Trials never see
@@ -19,13 +19,13 @@ mod store;
 mod trial;
 
 pub use definition::{
-    Definition, DefinitionFile, MAX_TRIALS, NUMBER_OF_TRIALS, PARALLEL, SECONDS, SamplerKind,
+    DefinitionFile, MAX_TRIALS, NUMBER_OF_TRIALS, PARALLEL, SECONDS, SamplerKind, SweepDefinition,
     seconds,
 };
 pub use engines::{EngineExecutor, Executor, TrialEvent, Work, usual_parallel};
 pub use error::{DefinitionError, SweepError};
 pub use journal::{Record, Sweep, Tested};
-pub use run::{Ending, Status, SweepObserver, run};
+pub use run::{SweepEnd, SweepObserver, SweepStatus, run};
 pub use sampler::{importance, suggest};
 pub use slurm::SlurmArray;
 pub use space::{Dimension, Range, SettingRange, Value};

@@ -33,11 +33,11 @@ pub trait SweepObserver {
     fn ended(&mut self, _trial: &Trial) {}
 
     /// How far the sweep is, several times a second. An error interrupts it: it can be resumed.
-    fn report(&mut self, status: &Status) -> Result<(), Cancelled>;
+    fn report(&mut self, status: &SweepStatus) -> Result<(), Cancelled>;
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Status {
+pub struct SweepStatus {
     pub ended: u32,
     /// The most there can be; `None` if only time ends the sweep.
     pub trials: Option<u32>,
@@ -54,7 +54,7 @@ pub struct Status {
 
 /// How [`run`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum SweepEnd {
     Complete,
     /// The observer interrupted it; trials that trained then begin again when it is resumed.
     Interrupted,
@@ -70,7 +70,7 @@ pub fn run(
     sweep: &mut Sweep,
     executor: &mut dyn Executor,
     observer: &mut dyn SweepObserver,
-) -> Result<Ending, SweepError> {
+) -> Result<SweepEnd, SweepError> {
     let mut session = Session {
         began: Instant::now(),
         before: sweep.elapsed(),
@@ -110,10 +110,10 @@ struct Session<'s> {
 }
 
 impl Session<'_> {
-    fn go_on(&mut self) -> Result<Ending, SweepError> {
+    fn go_on(&mut self) -> Result<SweepEnd, SweepError> {
         loop {
             if self.observer.report(&self.status()) == Err(Cancelled) {
-                return Ok(Ending::Interrupted);
+                return Ok(SweepEnd::Interrupted);
             }
             let capacity = match self.executor.capacity() {
                 Ok(capacity) => capacity.min(self.sweep.definition().parallel) as usize,
@@ -126,7 +126,7 @@ impl Session<'_> {
                 more = self.start_next()?;
             }
             if self.running.is_empty() && (capacity > 0 || self.sweep.is_complete()) {
-                return Ok(Ending::Complete);
+                return Ok(SweepEnd::Complete);
             }
             if let Some((trial, event)) = self.executor.next(POLL_INTERVAL)
                 && self.running.contains_key(&trial)
@@ -202,7 +202,7 @@ impl Session<'_> {
                     .sweep
                     .definition()
                     .pruner
-                    .is_some_and(|asha| !asha.goes_on(trial, self.sweep.trials()))
+                    .is_some_and(|asha| !asha.should_continue(trial, self.sweep.trials()))
                 {
                     self.executor.stop(number);
                     self.end(number, elapsed, Entry::Pruned)?;
@@ -251,7 +251,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> SweepStatus {
         let elapsed = self.elapsed();
         let definition = self.sweep.definition();
         let ended = self
@@ -265,7 +265,7 @@ impl Session<'_> {
         let of_trials = trials.map_or(0.0, |trials| done / f64::from(trials.max(1)));
         let of_time = definition.seconds.map_or(0.0, |seconds| elapsed / seconds);
         let fraction = of_trials.max(of_time).clamp(0.0, 1.0);
-        Status {
+        SweepStatus {
             ended,
             trials,
             running: self.running.keys().copied().collect(),

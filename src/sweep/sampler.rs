@@ -5,7 +5,7 @@
 
 use std::f64::consts::{SQRT_2, TAU};
 
-use super::definition::{Definition, SamplerKind};
+use super::definition::{SamplerKind, SweepDefinition};
 use super::space::{Dimension, Range, Value};
 use super::trial::Trial;
 use crate::math::random::Random;
@@ -21,7 +21,7 @@ const MAX_LISTED: u128 = 10_000;
 ///
 /// The first trial of a random or a model-based search has the settings that the sweep starts from,
 /// where they lie within its ranges: what it finds is then at least as good.
-pub fn suggest(definition: &Definition, number: u32, trials: &[Trial]) -> Option<Vec<Value>> {
+pub fn suggest(definition: &SweepDefinition, number: u32, trials: &[Trial]) -> Option<Vec<Value>> {
     let space = &definition.space;
     let start: Vec<Value> = space
         .iter()
@@ -53,7 +53,7 @@ pub fn suggest(definition: &Definition, number: u32, trials: &[Trial]) -> Option
 
 /// The combinations in random order: where the budget ends before the grid, what was tried is
 /// spread over it.
-fn combinations(definition: &Definition) -> impl Iterator<Item = Vec<Value>> {
+fn combinations(definition: &SweepDefinition) -> impl Iterator<Item = Vec<Value>> {
     let values: Vec<Vec<Value>> = definition
         .space
         .iter()
@@ -279,7 +279,7 @@ const POINTS: usize = 200;
 /// `E[(good/all - 1)²]`. A setting whose good values are like all that were tried does not matter.
 /// As in fANOVA, of which it is the closed form, settings are looked at one by one: what two do
 /// only together is not seen.
-pub fn importance(definition: &Definition, trials: &[Trial]) -> Option<Vec<f64>> {
+pub fn importance(definition: &SweepDefinition, trials: &[Trial]) -> Option<Vec<f64>> {
     let ranked = Trial::ranked(trials);
     if ranked.len() < MIN_TRIALS {
         return None;
@@ -298,7 +298,7 @@ pub fn importance(definition: &Definition, trials: &[Trial]) -> Option<Vec<f64>>
 }
 
 /// The Pearson divergence of the good trials from all, along one setting.
-fn divergence(definition: &Definition, index: usize, good: &[&Trial], all: &[&Trial]) -> f64 {
+fn divergence(definition: &SweepDefinition, index: usize, good: &[&Trial], all: &[&Trial]) -> f64 {
     let dimension = &definition.space[index];
     let pairs: Vec<(f64, f64)> = match &dimension.range {
         Range::Interval { .. } => {

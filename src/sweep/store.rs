@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::definition::Definition;
+use super::definition::SweepDefinition;
 use super::error::SweepError;
 use super::journal::Sweep;
 use super::trial::Trial;
@@ -31,7 +31,7 @@ impl SweepEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepCard {
     /// What it was asked to do.
-    pub definition: Definition,
+    pub definition: SweepDefinition,
     pub ended: u32,
     /// The highest validation accuracy, 0 to 1.
     pub best: Option<f64>,

@@ -138,7 +138,7 @@ impl Asha {
 
     /// Whether the trial goes on after the last epoch it completed, seeing what all trials, itself
     /// among them, have reached so far.
-    pub fn goes_on(self, trial: &Trial, trials: &[Trial]) -> bool {
+    pub fn should_continue(self, trial: &Trial, trials: &[Trial]) -> bool {
         let Some(last) = trial.epochs.last() else {
             return true;
         };

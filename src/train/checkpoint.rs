@@ -20,7 +20,8 @@ use crate::nn::Net;
 use crate::optim::OptimizerConfig;
 use crate::problem::Problem;
 use crate::records::{
-    EpochRecord, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, RateChange, RunPlan, RunPosition, StepCurve,
+    EpochRecord, LearningRateChange, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, RunPlan, RunPosition,
+    StepCurve,
 };
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::train::TrainError;
@@ -33,7 +34,7 @@ pub struct CheckpointCard {
     pub epochs: Vec<EpochRecord>,
     pub curve: StepCurve,
     /// Changes of the learning rate while it trained, oldest first.
-    pub rate_changes: Vec<RateChange>,
+    pub rate_changes: Vec<LearningRateChange>,
     /// Steps done of the epoch that follows them.
     pub steps: u64,
     /// Optimizer steps in one epoch.
@@ -117,7 +118,7 @@ impl Checkpoint {
                 || config.growing_batches
                     && batch_factor.is_power_of_two()
                     && *batch_factor <= MAX_GROWTH)
-            && card.rate_changes.iter().all(RateChange::is_valid)
+            && card.rate_changes.iter().all(LearningRateChange::is_valid)
             && current.images <= plan.train_images
             && EpochSteps::new(config, plan.train_images).completed(current.images)
                 == current.steps

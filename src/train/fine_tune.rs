@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use super::plan::Start;
-use crate::data::{DataSet, Rehearsal, Split, ValidationSplit, gather_batch};
+use super::plan::InitialState;
+use crate::data::{Dataset, Rehearsal, Split, ValidationSplit, gather_batch};
 use crate::math::random::Random;
 use crate::nn::{ModelCard, Net};
 use crate::run_config::{
@@ -27,7 +27,7 @@ const RATES: [f64; 2] = [1e-4, 1e-3];
 #[derive(Clone, Debug)]
 pub struct FineTuning {
     pub config: RunConfig,
-    pub data: DataSet,
+    pub data: Dataset,
     /// The drawings that it does not learn from; empty if there are too few.
     pub held_out: Split,
     validation: Split,
@@ -47,9 +47,9 @@ impl FineTuning {
         let (held_out_indices, learned) = order.split_at(apart);
         let mut held_out = Split::default();
         gather_batch(drawings, held_out_indices, &mut held_out);
-        let mut data = DataSet {
+        let mut data = Dataset {
             train: old.train.clone(),
-            ..DataSet::default()
+            ..Dataset::default()
         };
         let mut chosen = Split::default();
         gather_batch(drawings, learned, &mut chosen);
@@ -94,13 +94,13 @@ impl FineTuning {
     }
 
     /// Where it starts: from this network, and with all of its images to learn from.
-    pub fn start(&self, net: Net) -> Start {
+    pub fn start(&self, net: Net) -> InitialState {
         let train = (0..self.data.train.len() as u32).collect();
         let split = ValidationSplit {
             train,
             validation: self.validation.clone(),
         };
-        Start {
+        InitialState {
             net,
             initialization: None,
             classes: self.data.classes.clone(),

@@ -128,7 +128,7 @@ pub const MAX_GROWTH: u32 = 64;
 const MIN_STEPS: u64 = 20;
 
 /// The settings with batches that have grown by this factor.
-pub fn grown(config: &RunConfig, factor: u32) -> RunConfig {
+pub fn with_grown_batches(config: &RunConfig, factor: u32) -> RunConfig {
     RunConfig {
         batch_size: config.batch_size.saturating_mul(factor),
         ..config.clone()
@@ -166,7 +166,7 @@ pub fn next_factor(
         let images = step_images * u64::from(factor);
         images as f64 <= noise_scale
             && images * MIN_STEPS <= train_images
-            && fits(&grown(config, factor))
+            && fits(&with_grown_batches(config, factor))
     };
     let larger = std::iter::successors(factor.checked_mul(2), |factor| factor.checked_mul(2));
     larger

@@ -10,7 +10,7 @@ use crate::infer::Scores;
 use crate::ink::{Image, SIDE};
 use crate::math::random::Random;
 use crate::nn::{ComputeError, Mode, Net};
-use crate::records::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
+use crate::records::{FilterImages, HeldOutAnswer, HeldOutImage, LearningSnapshot};
 
 /// Images that are looked at, as many of each class.
 const IMAGES: usize = 100;
@@ -140,7 +140,7 @@ pub fn held_out(validation: &Split, classes: usize, seed: u64) -> Split {
 
 /// The weights of so many units of the first layer where they can be seen as images: kernels on the
 /// image, or a weight for each of its pixels.
-pub fn first_layer(net: &Net, most: usize) -> Result<Option<WeightImages>> {
+pub fn first_layer(net: &Net, most: usize) -> Result<Option<FilterImages>> {
     let Some(weights) = net.parameters().first().map(crate::nn::Parameter::tensor) else {
         return Ok(None);
     };
@@ -153,5 +153,5 @@ pub fn first_layer(net: &Net, most: usize) -> Result<Option<WeightImages>> {
         .narrow(0, 0, units.min(most))?
         .flatten_all()?
         .to_vec1::<f32>()?;
-    Ok(Some(WeightImages::of(width, height, &values)))
+    Ok(Some(FilterImages::of(width, height, &values)))
 }

@@ -15,7 +15,7 @@ use crate::nn::{
 use crate::optim::OptimizerConfig;
 use crate::problem::Problem;
 use crate::records::{Intervention, RunPlan, posterior_sample_count};
-use crate::run_config::{Augmentation, ConfigProblem, MAX_PARAMETERS, Network, RunConfig};
+use crate::run_config::{Augmentation, ConfigError, MAX_PARAMETERS, Network, RunConfig};
 
 /// The program without a window, and what loading a data set leaves allocated.
 const PROGRAM: u64 = 85 << 20;
@@ -73,9 +73,9 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
 }
 
 /// A network that is larger than any that can be trained.
-pub fn too_many_parameters(config: &RunConfig) -> Option<ConfigProblem> {
+pub fn too_many_parameters(config: &RunConfig) -> Option<ConfigError> {
     let parameters = parameters(config);
-    (parameters > MAX_PARAMETERS).then_some(ConfigProblem::TooManyParameters { parameters })
+    (parameters > MAX_PARAMETERS).then_some(ConfigError::TooManyParameters { parameters })
 }
 
 /// The parameters of its network. How many classes a folder or a file has is not known here; ten

@@ -31,7 +31,7 @@ pub use history::{HISTORY_BYTES, Snapshot, snapshot_steps};
 pub use learning_probe::{LearningProbe, first_layer};
 pub use memory::{gpu_memory_needed, memory_needed, micro_batch_size, too_many_parameters};
 pub use observer::{EndRequest, RunObserver, RunStart, StepRequest};
-pub use plan::{Start, check};
+pub use plan::{InitialState, check};
 pub use session::{search_learning_rate, train, train_from, validate};
 pub use time_to_accuracy::{Target, time_to_accuracy};
 pub use trained_model::{TrainOutcome, TrainedModel};

@@ -7,8 +7,8 @@ use crate::data::Split;
 use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::records::{
-    Calibration, EpochRecord, InitializationReport, Intervention, RateChange, RunPlan, RunPosition,
-    SingleStep, StepPoint, Telemetry, UnitName,
+    Calibration, EpochRecord, InitializationReport, Intervention, LearningRateChange, RunPlan,
+    RunPosition, SingleStep, StepPoint, Telemetry, UnitName,
 };
 
 /// How an observer ends a run before its last epoch.
@@ -65,7 +65,7 @@ pub trait RunObserver: Send {
     /// may block: that is how a run is paused, and how drawings are recognized meanwhile. This time
     /// does not count as part of the run. An error ends the run; after an interruption this is not
     /// called again.
-    fn between(&mut self, net: &Net) -> Result<(), EndRequest>;
+    fn on_micro_batch(&mut self, net: &Net) -> Result<(), EndRequest>;
 
     /// What the learning rate is to be multiplied by from the next step on; `None` if nobody has
     /// changed that.
@@ -73,11 +73,12 @@ pub trait RunObserver: Send {
         None
     }
 
-    fn rate_changed(&mut self, _change: RateChange) {}
+    fn rate_changed(&mut self, _change: LearningRateChange) {}
 
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {}
 
-    /// How the next step is to be looked at, if it is. Then `single_step` follows it, and `between`.
+    /// How the next step is to be recorded, if it is. `single_step` follows it, then
+    /// `on_micro_batch`.
     fn step_request(&self) -> Option<StepRequest> {
         None
     }

@@ -10,7 +10,7 @@ use crate::nn::{ModelFile, Net, initialize, parameter_count};
 use crate::optim::Schedule;
 use crate::problem::Problem;
 use crate::records::{InitializationReport, RunPlan};
-use crate::run_config::{Classes, ConfigProblem, RunConfig};
+use crate::run_config::{Classes, ConfigError, RunConfig};
 
 /// Whether `train` accepts this configuration, to be checked before its data is loaded.
 pub fn check(config: &RunConfig) -> Result<(), Problem> {
@@ -27,7 +27,7 @@ pub fn check(config: &RunConfig) -> Result<(), Problem> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct InitialState {
     /// The network before the first step.
     pub net: Net,
     /// What was found by an initialization that depends on the training images; `None` for random
@@ -41,7 +41,7 @@ pub struct Start {
     pub schedule: Option<Schedule>,
 }
 
-impl Start {
+impl InitialState {
     /// Of a run with these settings on these training images of these classes.
     pub fn new(
         config: &RunConfig,
@@ -49,7 +49,7 @@ impl Start {
         classes: &Classes,
     ) -> Result<Self, Problem> {
         let split = ValidationSplit::of_run(train_split, config);
-        let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
+        let (net, initialization) = initial_net(config, train_split, &split.train, classes)?;
         Ok(Self {
             net,
             initialization,
@@ -62,7 +62,7 @@ impl Start {
 
 /// The network for these classes before its first step: initialized, perhaps from the training
 /// images at these indices, or with the weights of an earlier model.
-fn first_net(
+fn initial_net(
     config: &RunConfig,
     images: &Split,
     indices: &[u32],
@@ -72,7 +72,7 @@ fn first_net(
         Some(path) => {
             let net = trained_net(config, path)?;
             if net.classes() != classes.len() {
-                return Err(ConfigProblem::InitialClasses {
+                return Err(ConfigError::InitialClasses {
                     path: path.clone(),
                     found: net.classes(),
                     asked: classes.len(),
@@ -103,7 +103,7 @@ fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, Problem> {
         let [found, asked] = [found, asked].map(|(network, activation)| {
             format!("{} with {}", network.label(), activation.label())
         });
-        return Err(ConfigProblem::InitialWeights {
+        return Err(ConfigError::InitialWeights {
             path: path.to_owned(),
             found,
             asked,
@@ -119,10 +119,10 @@ pub fn plan(
     images: [usize; 3],
     classes: Classes,
     threads: usize,
-) -> Result<RunPlan, ConfigProblem> {
+) -> Result<RunPlan, ConfigError> {
     let [train_images, validation_images, test_images] = images.map(|count| count as u64);
     if u64::from(config.batch_size) > train_images {
-        return Err(ConfigProblem::BatchLargerThanSet {
+        return Err(ConfigError::BatchLargerThanSet {
             given: config.batch_size,
             images: train_images,
         });

@@ -13,7 +13,8 @@ use crate::math::packed;
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::records::{
-    Calibration, EpochRecord, MAX_POSTERIOR_SAMPLES, RateChange, RunPlan, RunPosition, StepCurve,
+    Calibration, EpochRecord, LearningRateChange, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition,
+    StepCurve,
 };
 use crate::run_config::RunConfig;
 
@@ -21,7 +22,7 @@ pub struct RunProgress {
     pub step: u64,
     pub curve: StepCurve,
     /// Changes of the learning rate by whoever watches, oldest first.
-    pub rate_changes: Vec<RateChange>,
+    pub rate_changes: Vec<LearningRateChange>,
     pub epochs: Vec<EpochRecord>,
     /// How much larger batches are than those of the first epoch.
     pub batch_factor: u32,
@@ -141,9 +142,9 @@ impl RunProgress {
     }
 
     /// Multiplies the learning rate by this from the next step on; gives the change, if it is one.
-    pub fn change_rate(&mut self, factor: f32) -> Option<RateChange> {
+    pub fn change_rate(&mut self, factor: f32) -> Option<LearningRateChange> {
         let step = self.step;
-        let change = RateChange { step, factor };
+        let change = LearningRateChange { step, factor };
         if !change.is_valid() || factor == self.rate_factor() {
             return None;
         }

@@ -14,18 +14,18 @@ use candle_core::{Result as TensorResult, Tensor};
 
 use super::batches::{Batch, Batches, EpochSteps, Shuffle};
 use super::checkpoint::Checkpoint;
-use super::gradient_noise::{grown, next_factor, noise_scale};
+use super::gradient_noise::{next_factor, noise_scale, with_grown_batches};
 use super::history::History;
 use super::memory::MicroBatcher;
 use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
 use super::observer::{EndRequest, RunObserver, RunStart};
-use super::plan::{Start, check, plan, threads};
+use super::plan::{InitialState, check, plan, threads};
 use super::progress::RunProgress;
 use super::run_clock::RunClock;
 use super::single_step::StepRecorder;
 use super::stepper::Stepper;
 use super::trained_model::{TrainOutcome, TrainedModel, calibrated_together, with_digit_detector};
-use crate::data::{DataSet, Split, ValidationSplit};
+use crate::data::{Dataset, Split, ValidationSplit};
 use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
@@ -42,21 +42,21 @@ use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 /// been interrupted.
 pub fn train(
     config: &RunConfig,
-    data: &DataSet,
+    data: &Dataset,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn RunObserver,
 ) -> Result<TrainOutcome, Problem> {
     check(config)?;
-    let start = Start::new(config, &data.train, &data.classes)?;
+    let start = InitialState::new(config, &data.train, &data.classes)?;
     train_from(config, data, start, context, from, observer)
 }
 
 /// The same from this start.
 pub fn train_from(
     config: &RunConfig,
-    data: &DataSet,
-    start: Start,
+    data: &Dataset,
+    start: InitialState,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn RunObserver,
@@ -75,7 +75,7 @@ pub fn validate(
     observer: &mut dyn RunObserver,
 ) -> Result<TrainOutcome, Problem> {
     check(config)?;
-    let start = Start::new(config, train_split, classes)?;
+    let start = InitialState::new(config, train_split, classes)?;
     run_on_threads(config, (train_split, None), start, context, None, observer)
 }
 
@@ -84,15 +84,15 @@ pub fn validate(
 /// has seen enough. The test images are not looked at.
 pub fn search_learning_rate(
     config: &RunConfig,
-    data: &DataSet,
+    data: &Dataset,
     context: &DeviceContext,
     observer: &mut dyn RunObserver,
 ) -> Result<(), Problem> {
     let config = search_config(config);
     check(&config)?;
-    let start = Start {
+    let start = InitialState {
         schedule: Some(Schedule::growing(SEARCH_RATES, SEARCH_STEPS)),
-        ..Start::new(&config, &data.train, &data.classes)?
+        ..InitialState::new(&config, &data.train, &data.classes)?
     };
     train_from(&config, data, start, context, None, observer).map(drop)
 }
@@ -101,7 +101,7 @@ pub fn search_learning_rate(
 fn run_on_threads(
     config: &RunConfig,
     (train_images, test_images): (&Split, Option<&Split>),
-    start: Start,
+    start: InitialState,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn RunObserver,
@@ -171,13 +171,13 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     fn prepare(
         config: &'run RunConfig,
         (train_images, test_images): (&'env Split, Option<&'run Split>),
-        start: Start,
+        start: InitialState,
         context: &'run DeviceContext,
         from: Option<Checkpoint>,
         scope: &'scope Scope<'scope, 'env>,
         observer: &'run mut dyn RunObserver,
     ) -> Result<Self, Problem> {
-        let Start {
+        let InitialState {
             net,
             initialization,
             classes,
@@ -218,7 +218,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         let clock = RunClock::start(&plan, config.epochs, &progress);
         let images = (train_images, &split.train[..]);
         let batches = start_batches(scope, config, images, context, &progress)?;
-        let grown = grown(config, progress.batch_factor);
+        let grown = with_grown_batches(config, progress.batch_factor);
         let micro_batches = MicroBatcher::new(&grown, context, &plan, observer)?;
         Ok(Self {
             config,
@@ -280,7 +280,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             self.batches = start_batches(self.scope, config, images, self.context, &self.progress)?;
             self.observer.intervened(Intervention::LargerBatches {
                 epoch,
-                batch_size: grown(config, factor).batch_size,
+                batch_size: with_grown_batches(config, factor).batch_size,
                 noise_scale: noise_scale.map(|scale| scale as f32),
             });
         }
@@ -288,7 +288,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
     }
 
     fn train_epoch(&mut self) -> Result<(), Ended> {
-        let grown = grown(self.config, self.progress.batch_factor);
+        let grown = with_grown_batches(self.config, self.progress.batch_factor);
         let steps = EpochSteps::new(&grown, self.plan.train_images);
         for end_of_step in steps.ends_after(self.progress.current.images) {
             let telemetry = self.step(end_of_step)?;
@@ -343,7 +343,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             let (net, config, observer) = (&self.net, self.config, &mut *self.observer);
             self.clock.pause(|| {
                 observer.single_step(recorder.finish(net, config, (step, lr, loss))?);
-                end = end.or_else(|| observer.between(net).err());
+                end = end.or_else(|| observer.on_micro_batch(net).err());
                 Ok::<_, ComputeError>(())
             })?;
         }
@@ -404,7 +404,10 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
                     }
                 }
                 if end.is_none() {
-                    end = self.clock.pause(|| self.observer.between(&self.net)).err();
+                    end = self
+                        .clock
+                        .pause(|| self.observer.on_micro_batch(&self.net))
+                        .err();
                 }
                 // A first epoch that is stopped can be resumed, like one that is interrupted.
                 if end == Some(EndRequest::Stop) && !self.progress.epochs.is_empty() {
@@ -519,7 +522,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         // two. A second request ends the test.
         let mut between = |_: f32| {
             if end.is_none() {
-                end = clock.pause(|| observer.between(&net)).err();
+                end = clock.pause(|| observer.on_micro_batch(&net)).err();
             }
             if end == Some(EndRequest::Interrupt) {
                 Err(Cancelled)
@@ -621,7 +624,7 @@ fn start_batches<'scope, 'env>(
         .skip(progress.current.images as usize);
     Batches::start(
         scope,
-        &grown(config, progress.batch_factor),
+        &with_grown_batches(config, progress.batch_factor),
         images,
         shuffle,
         context,
@@ -637,10 +640,12 @@ fn interruptibly<T, E: Into<Problem>>(
 ) -> Result<T, Ended> {
     let mut end = None;
     let done = work(&mut |_: f32| {
-        clock.pause(|| observer.between(net)).map_err(|request| {
-            end = Some(request);
-            Cancelled
-        })
+        clock
+            .pause(|| observer.on_micro_batch(net))
+            .map_err(|request| {
+                end = Some(request);
+                Cancelled
+            })
     });
     match end {
         Some(request) => Err(Ended::Asked(request)),

@@ -193,7 +193,7 @@ impl RunObserver for Run<'_> {
         self.epoch = EpochSteps::new(self.config, run.plan.train_images);
     }
 
-    fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, net: &Net) -> Result<(), EndRequest> {
         self.report();
         if !self.is_over() && self.now.images >= self.next {
             self.next = (self.now.images as f64 * GROWTH) as u64;

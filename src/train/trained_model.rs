@@ -171,7 +171,7 @@ impl TrainedModel {
 
 /// The samples with the temperature at which the mean of their probabilities is calibrated on the
 /// validation split; `None` when `between` interrupts the run. `net` has other weights afterwards.
-/// Should it fail, each sample keeps the temperature of its own.
+/// If that fails, each sample keeps its temperature.
 pub fn calibrated_together(
     samples: Vec<Arc<EpochWeights>>,
     net: &Net,
@@ -226,8 +226,8 @@ fn shared_temperature(
 }
 
 /// This network with a digit detector, and its calibration on the validation split with that;
-/// `None` when `between` interrupts the run. Without a detector, should that fail, the model is as
-/// good as before.
+/// `None` when `between` interrupts the run. If that fails, the model is as good as before, without a
+/// detector.
 pub fn with_digit_detector(
     net: &Net,
     calibration: Calibration,

@@ -65,8 +65,8 @@ pub use start::run;
 pub use state::{App, Shell};
 pub use style::Pushes;
 pub use sweeps::{
-    ExecutorFactory, SettingRow, SweepAction, SweepField, SweepForm, SweepNews, SweepPhase,
-    SweepProblem, SweepView, Sweeps,
+    ExecutorFactory, SettingRow, SweepAction, SweepField, SweepForm, SweepFormError, SweepNews,
+    SweepPhase, SweepView, Sweeps,
 };
 pub use train::{ClassCount, Learning};
 pub use train::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};

@@ -15,7 +15,7 @@ use super::notice::Severity;
 use super::results::Results;
 use super::sweeps::Sweeps;
 use super::train::Train;
-use crate::data::Found;
+use crate::data::FoundDataset;
 use crate::problem::Message;
 use crate::run_config::DataSource;
 
@@ -78,7 +78,7 @@ impl Train {
 
 impl Ctx {
     /// The source of a found data set: its name if the engine finds it by name, else its path.
-    pub fn source_of(&self, found: &Found) -> DataSource {
+    pub fn source_of(&self, found: &FoundDataset) -> DataSource {
         let known = self
             .engine
             .data_folders

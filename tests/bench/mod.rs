@@ -11,9 +11,9 @@ use inkling::nn::DeviceContext;
 use inkling::problem::Problem;
 use inkling::progress::Cancelled;
 use inkling::records::benchmark::{
-    BATCH_SIZES, Effort, JobProgress, Measurement, Report, Workload,
+    BATCH_SIZES, BenchmarkReport, Effort, JobProgress, Measurement, Workload,
 };
-use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
+use inkling::run_config::{ConfigError, DeviceChoice, ModelKind, Precision, RunConfig};
 
 use crate::fake_device::candle;
 use crate::fake_engine::report;
@@ -174,7 +174,7 @@ fn bars_are_as_long_as_their_figures_and_every_table_with_bars_says_of_what() {
 fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     let calm = report();
     assert!(!text(&calm).contains('~') && disturbance(&calm).is_none());
-    let busy = Report {
+    let busy = BenchmarkReport {
         background_load: 0.43,
         disturbed: vec![Workload::Steps(ModelKind::ConvNet), Workload::Memory],
         ..calm
@@ -308,11 +308,11 @@ fn the_first_side_that_is_as_fast_as_any_is_the_fastest() {
 }
 
 /// Opens every device but Metal; all but the CPU itself are the reference backend on the CPU.
-fn open(device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
+fn open(device: DeviceChoice) -> Result<DeviceContext, ConfigError> {
     match device {
         DeviceChoice::Cpu => Ok(DeviceContext::CPU),
         DeviceChoice::Cuda => Ok(candle()),
-        device => Err(ConfigProblem::DeviceUnavailable {
+        device => Err(ConfigError::DeviceUnavailable {
             device,
             reason: "it fell out.".to_owned(),
         }),

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use inkling::run_config::{
-    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, Initialization,
-    ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, SetFormat,
+    Activation, Augmentation, DatasetFormat, DeviceChoice, EvaluationSplit, ExportFormat,
+    Initialization, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind,
 };
 use serde_json::{Value, json};
 
@@ -288,7 +288,10 @@ fn choices_have_the_names_that_the_program_gives_them() {
     }
     assert_eq!(of("eval", "EvaluationSplit"), names(EvaluationSplit::ALL));
     assert_eq!(of("export", "ExportFormat"), names(ExportFormat::ALL));
-    assert_eq!(of("data export", "SetFormat"), names(SetFormat::ALL));
+    assert_eq!(
+        of("data export", "DatasetFormat"),
+        names(DatasetFormat::ALL)
+    );
 }
 
 #[test]

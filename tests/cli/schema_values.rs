@@ -6,16 +6,16 @@ use std::fs;
 use std::path::PathBuf;
 
 use inkling::hardware::{Cpu, Gpu, Hardware, LoadSample, Metal};
-use inkling::records::benchmark::{Effort, Machine, Measurement, Workload};
+use inkling::records::benchmark::{BenchmarkedMachine, Effort, Measurement, Workload};
 use inkling::records::{
-    Components, Divergence, ImportFinding, InitializationReport, Intervention, LayerVariance,
-    Normalization, RunPlan, WeightImages,
+    Divergence, FilterImages, ImportFinding, InitializationReport, Intervention, LayerVariance,
+    Normalization, PatchComponents, RunPlan,
 };
 use inkling::run_config::{
     Activation, Augmentation, Classes, DataSource, DataSpec, DeviceChoice, Initialization,
     ModelKind, OptimizerKind, Precision, RunConfig,
 };
-use inkling::sweep::{Definition, SettingRange};
+use inkling::sweep::{SettingRange, SweepDefinition};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -203,11 +203,11 @@ fn every_event_of_a_run_is_in_its_schema() {
             before: f32::INFINITY,
             after: 1.0,
         }],
-        components: Some(Components {
+        components: Some(PatchComponents {
             samples: 100,
             side: 5,
             explained: vec![0.5],
-            images: WeightImages {
+            images: FilterImages {
                 width: 1,
                 height: 1,
                 images: vec![vec![255]],
@@ -236,9 +236,9 @@ fn every_event_of_a_run_is_in_its_schema() {
         threads: 1,
     };
     conform("train", "RunPlan", &[plan]);
-    let mut definition = Definition {
+    let mut definition = SweepDefinition {
         data_dir: Some(PathBuf::from("/data")),
-        ..Definition::of(whole_config())
+        ..SweepDefinition::of(whole_config())
     };
     for range in [
         "learning-rate=1e-4..1e-2:log",
@@ -249,10 +249,10 @@ fn every_event_of_a_run_is_in_its_schema() {
     }
     conform(
         "sweep",
-        "Definition",
+        "SweepDefinition",
         &[
             &definition,
-            &Definition {
+            &SweepDefinition {
                 pruner: None,
                 seconds: Some(60.0),
                 trials: Some(3),
@@ -398,7 +398,7 @@ fn every_figure_of_a_benchmark_is_in_its_schema() {
     ] {
         let finished = json!({
             "event": "finished", "measured_at": "2026-11-28T08:00:00Z", "program": "0.1.0",
-            "machine": Machine::default(), "extent": Effort::Quick, "seconds": 1.5,
+            "machine": BenchmarkedMachine::default(), "extent": Effort::Quick, "seconds": 1.5,
             "background_load": 0.25, "disturbed": [workload], "report": null,
         });
         assert_eq!(check(schema, schema, &finished), Ok(()), "{finished}");

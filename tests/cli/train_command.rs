@@ -7,10 +7,10 @@ use clap::Parser;
 use inkling::cli::Settings;
 use inkling::math::random::Random;
 use inkling::run_config::{
-    Activation, DataSource, DataSpec, DeviceChoice, Initialization, Kind, ModelKind, NamedSet,
-    Preset, RunConfig, Setting,
+    Activation, DataSource, DataSpec, DeviceChoice, Initialization, Kind, ModelKind, Preset,
+    PublicDataset, RunConfig, Setting,
 };
-use inkling::sweep::{Definition, SettingRange, Sweep};
+use inkling::sweep::{SettingRange, Sweep, SweepDefinition};
 use serde_json::Value;
 
 use super::{last_object, objects, run, stderr, succeed};
@@ -47,7 +47,7 @@ fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
     let mut config = RunConfig::preset(pick(random, Preset::ALL));
     let sources = [
         DataSource::Mine,
-        DataSource::Named(NamedSet::Mnist),
+        DataSource::Named(PublicDataset::Mnist),
         DataSource::Path(PathBuf::from("/digits/it's mine")),
         DataSource::Path(PathBuf::from("/digits/a $(b) \"c\"")),
     ];
@@ -221,9 +221,9 @@ fn the_command_that_a_sweep_prints_trains_what_its_best_trial_was() {
         ..base.further(starter)
     };
     for (base, folder) in [(initialized, "initialized"), (further, "further")] {
-        let mut definition = Definition {
+        let mut definition = SweepDefinition {
             trials: Some(2),
-            ..Definition::of(base)
+            ..SweepDefinition::of(base)
         };
         definition
             .set(SettingRange::parse("momentum=0.5..0.9").unwrap())

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Write};
 
-use inkling::data::{DataError, DataSet};
+use inkling::data::{DataError, Dataset};
 use inkling::ink::PIXELS;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
@@ -54,7 +54,7 @@ fn keras() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-fn read_npz(arrays: &[(&str, Vec<u8>)]) -> Result<DataSet, DataError> {
+fn read_npz(arrays: &[(&str, Vec<u8>)]) -> Result<Dataset, DataError> {
     let root = TempDir::new().unwrap();
     let path = root.path().join("mnist.npz");
     fs::write(&path, npz(arrays)).unwrap();

@@ -2,15 +2,15 @@
 //! give up.
 
 use inkling::data::builtin::{self, skeletons};
-use inkling::data::{DataError, DataSet};
+use inkling::data::{DataError, Dataset};
 use inkling::ink::{PIXELS, rasterize};
 use inkling::progress::{Cancelled, PartialProgress, Progress, Unwatched};
 
-fn generate(seed: u64, train: usize, test: usize) -> DataSet {
+fn generate(seed: u64, train: usize, test: usize) -> Dataset {
     builtin::generate(seed, train, test, &mut Unwatched).unwrap()
 }
 
-fn on_threads(threads: usize, seed: u64) -> DataSet {
+fn on_threads(threads: usize, seed: u64) -> Dataset {
     crate::support::on_threads(threads, || generate(seed, 700, 100))
 }
 
@@ -124,7 +124,7 @@ fn progress_rises_to_one_and_a_break_cancels() {
 
 #[test]
 fn nothing_asked_for_gives_an_empty_set() {
-    assert_eq!(generate(1, 0, 0), DataSet::default());
+    assert_eq!(generate(1, 0, 0), Dataset::default());
 }
 
 /// Counts what it is shown.

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::Path;
 
 use image::GrayImage;
-use inkling::data::{DataError, DataSet, export_set};
+use inkling::data::{DataError, Dataset, export_set};
 use inkling::ink::{PIXELS, SIDE};
 use inkling::progress::Unwatched;
-use inkling::run_config::{Classes, SetFormat};
+use inkling::run_config::{Classes, DatasetFormat};
 use tempfile::TempDir;
 
 use super::{read, read_path};
 use crate::support::write_idx_set;
 
-fn reason(read: Result<DataSet, DataError>) -> String {
+fn reason(read: Result<Dataset, DataError>) -> String {
     read.unwrap_err().to_string()
 }
 
@@ -28,12 +28,12 @@ fn picture(path: &Path, gray: u8) {
     .unwrap();
 }
 
-fn names(set: &DataSet) -> Vec<String> {
+fn names(set: &Dataset) -> Vec<String> {
     set.classes.clone().into()
 }
 
 /// How often each class occurs in training and test images together.
-fn counts(set: &DataSet) -> Vec<usize> {
+fn counts(set: &Dataset) -> Vec<usize> {
     let labels = || set.train.labels.iter().chain(&set.test.labels);
     (0..set.classes.len())
         .map(|class| {
@@ -264,28 +264,44 @@ fn a_set_that_is_written_and_read_again_keeps_its_classes() {
         });
     }
     let pets = read_path(&root.path().join("pets")).unwrap();
-    let letters = DataSet {
+    let letters = Dataset {
         classes: Classes::Letters,
         ..pets.clone()
     };
-    let clothing = DataSet {
+    let clothing = Dataset {
         classes: Classes::Clothing,
         ..pets.clone()
     };
     for (index, set) in [&pets, &letters, &clothing].into_iter().enumerate() {
         let written = root.path().join(format!("idx {index}"));
-        export_set(set, SetFormat::Idx, &written, false, &[], &mut Unwatched).unwrap();
+        export_set(
+            set,
+            DatasetFormat::Idx,
+            &written,
+            false,
+            &[],
+            &mut Unwatched,
+        )
+        .unwrap();
         assert_eq!(&read_path(&written).unwrap(), set, "as IDX files");
     }
     let written = root.path().join("folders");
-    export_set(&pets, SetFormat::Png, &written, false, &[], &mut Unwatched).unwrap();
+    export_set(
+        &pets,
+        DatasetFormat::Png,
+        &written,
+        false,
+        &[],
+        &mut Unwatched,
+    )
+    .unwrap();
     assert_eq!(read_path(&written).unwrap().classes, pets.classes);
     assert!(written.join("train/cat").is_dir() && written.join("test").is_dir());
     // Clothing is not in alphabetical order: its folders are numbers.
     let written = root.path().join("clothing");
     export_set(
         &clothing,
-        SetFormat::Png,
+        DatasetFormat::Png,
         &written,
         false,
         &[],

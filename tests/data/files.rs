@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use inkling::data::{DataError, contact_sheet, find, load};
 use inkling::ink::PIXELS;
 use inkling::progress::Cancelled;
-use inkling::run_config::NamedSet;
+use inkling::run_config::PublicDataset;
 use tempfile::TempDir;
 
 use super::{gzip, read, read_path};
@@ -85,7 +85,10 @@ fn a_set_is_found_by_name_and_counted() {
     let folders = [folder.path().join("elsewhere"), folder.path().to_owned()];
     let found = find(&folders);
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].set, &found[0].folder), (NamedSet::Mnist, &set));
+    assert_eq!(
+        (found[0].set, &found[0].folder),
+        (PublicDataset::Mnist, &set)
+    );
     assert_eq!(
         (
             found[0].train_images,

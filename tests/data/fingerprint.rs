@@ -11,7 +11,7 @@ fn what_has_changed_is_named() {
     let set = square_set(1500, 20);
     let whole = Fingerprint::of(&set);
     assert_eq!(whole.difference(&Fingerprint::of(&set.clone())), None);
-    let differs = |change: fn(&mut inkling::data::DataSet)| {
+    let differs = |change: fn(&mut inkling::data::Dataset)| {
         let mut changed = set.clone();
         change(&mut changed);
         whole.difference(&Fingerprint::of(&changed))

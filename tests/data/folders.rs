@@ -7,7 +7,7 @@ use inkling::data::{DataError, find, load};
 use inkling::ink::PIXELS;
 use inkling::problem::Explain as _;
 use inkling::progress::Cancelled;
-use inkling::run_config::{Classes, NamedSet};
+use inkling::run_config::{Classes, PublicDataset};
 use tempfile::TempDir;
 
 use super::{gzip, read, read_path, write_image};
@@ -80,7 +80,7 @@ fn a_folder_named_after_a_set_holds_that_set_and_no_other() {
             .iter()
             .map(|found| found.set)
             .collect::<Vec<_>>(),
-        [NamedSet::Kmnist]
+        [PublicDataset::Kmnist]
     );
     assert!(matches!(
         read("mnist", &folders),
@@ -95,7 +95,7 @@ fn torchvisions_folders_are_found() {
     let found = find(&[root.path().to_owned()]);
     assert_eq!(
         found.iter().map(|found| found.set).collect::<Vec<_>>(),
-        [NamedSet::FashionMnist]
+        [PublicDataset::FashionMnist]
     );
     // As a path, too: one set is meant by any of its folders, of two one has to be chosen.
     for path in ["", "FashionMNIST", "FashionMNIST/raw"] {

@@ -1,6 +1,6 @@
 //! What may be wrong with a data set is found, and nothing is found where all is well.
 
-use inkling::data::{DataSet, IssueKind, Overview, Part, Split, builtin};
+use inkling::data::{Dataset, IssueKind, Overview, Part, Split, builtin};
 use inkling::ink::PIXELS;
 use inkling::progress::Unwatched;
 use inkling::run_config::Classes;
@@ -41,10 +41,10 @@ fn kinds(overview: &Overview) -> Vec<(IssueKind, Part, u64)> {
 
 #[test]
 fn sound_images_have_no_issues() {
-    let overview = Overview::of(&DataSet {
+    let overview = Overview::of(&Dataset {
         train: split(&sound(0)),
         test: split(&sound(20)),
-        ..DataSet::default()
+        ..Dataset::default()
     });
     assert_eq!(kinds(&overview), []);
     assert_eq!((overview.train, overview.test), (vec![2; 10], vec![2; 10]));
@@ -70,10 +70,10 @@ fn each_issue_is_found_with_the_images_that_have_it() {
     let mut test = sound(20);
     test.push((image(3), 3));
     test.push((image(21), 1));
-    let overview = Overview::of(&DataSet {
+    let overview = Overview::of(&Dataset {
         train: split(&train),
         test: split(&test),
-        ..DataSet::default()
+        ..Dataset::default()
     });
     let expected = [
         (IssueKind::Blank, Part::Training, 2, vec![(20, 4), (24, 4)]),
@@ -136,10 +136,10 @@ fn rare_digits_are_pointed_out() {
         .map(|number| (image(number), (number % 9) as u8))
         .collect();
     train.push((image(100), 9));
-    let overview = Overview::of(&DataSet {
+    let overview = Overview::of(&Dataset {
         train: split(&train),
         test: Split::default(),
-        ..DataSet::default()
+        ..Dataset::default()
     });
     assert_eq!(overview.imbalance(), Some([(9, 1), (0, 10)]));
     let sentence = overview.imbalance_sentence(&Classes::Digits).unwrap();

@@ -23,14 +23,14 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use inkling::data::{DataError, DataSet, load};
+use inkling::data::{DataError, Dataset, load};
 use inkling::progress::Unwatched;
 
-fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
+fn read(spec: &str, folders: &[PathBuf]) -> Result<Dataset, DataError> {
     load(&spec.parse().unwrap(), folders, &mut Unwatched)
 }
 
-fn read_path(path: &Path) -> Result<DataSet, DataError> {
+fn read_path(path: &Path) -> Result<Dataset, DataError> {
     read(path.to_str().unwrap(), &[])
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use inkling::data::{DataError, DataSet};
+use inkling::data::{DataError, Dataset};
 use inkling::ink::PIXELS;
 use tempfile::TempDir;
 
@@ -10,7 +10,7 @@ use super::{pack, read_path};
 use crate::support::write_idx_set;
 
 /// A folder with the files of MNIST under other names: what replaces `train-`, `t10k-`.
-fn renamed(train: [&str; 2], test: Option<[&str; 2]>) -> (TempDir, DataSet) {
+fn renamed(train: [&str; 2], test: Option<[&str; 2]>) -> (TempDir, Dataset) {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 21, 10);
     let set = read_path(root.path()).unwrap();

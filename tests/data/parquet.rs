@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use image::{GrayImage, ImageFormat};
-use inkling::data::{DataError, DataSet, check, load};
+use inkling::data::{DataError, Dataset, check, load};
 use inkling::ink::PIXELS;
 use inkling::math::random::Random;
 use inkling::progress::Unwatched;
@@ -131,7 +131,7 @@ fn write_pixels(path: &Path, rows: &[(u8, Vec<u8>)], columns: usize) {
     writer.close().unwrap();
 }
 
-fn loaded(path: &Path) -> Result<DataSet, DataError> {
+fn loaded(path: &Path) -> Result<Dataset, DataError> {
     load(
         &DataSpec::single(DataSource::Path(path.to_owned())),
         &[],

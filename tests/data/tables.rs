@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use inkling::data::{DataError, DataSet};
+use inkling::data::{DataError, Dataset};
 use inkling::ink::PIXELS;
 use inkling::problem::Explain as _;
 use inkling::run_config::Classes;
@@ -41,7 +41,7 @@ fn joined(pixels: &[u8], between: &str, text: impl Fn(u8) -> String) -> String {
     texts.join(between)
 }
 
-fn read(text: &str) -> Result<DataSet, DataError> {
+fn read(text: &str) -> Result<Dataset, DataError> {
     let root = TempDir::new().unwrap();
     let path = root.path().join("digits.csv");
     fs::write(&path, text).unwrap();

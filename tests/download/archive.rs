@@ -9,7 +9,7 @@ use std::time::Duration;
 use inkling::download::DownloadError;
 use inkling::math::random::Random;
 use inkling::progress::Unwatched;
-use inkling::run_config::NamedSet;
+use inkling::run_config::PublicDataset;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -95,7 +95,7 @@ fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
     let (home, mirror) = (tempfile::tempdir().unwrap(), server.archive("gzip.zip"));
     cancel_in_the_middle(&mirror, home.path());
     let before = sent.load(Ordering::Relaxed);
-    let path = fetch(NamedSet::Mnist, &mirror, home.path(), &mut Unwatched).unwrap();
+    let path = fetch(PublicDataset::Mnist, &mirror, home.path(), &mut Unwatched).unwrap();
     let after = sent.load(Ordering::Relaxed) - before;
     assert!(
         after < size * 3 / 4,
@@ -121,7 +121,7 @@ fn error_of(
     let home = tempfile::tempdir().unwrap();
     let server = Server::new(move |request, stream, _| answer(request, stream));
     let error = fetch(
-        NamedSet::FashionMnist,
+        PublicDataset::FashionMnist,
         &server.archive("gzip.zip"),
         home.path(),
         &mut Unwatched,
@@ -270,7 +270,7 @@ fn a_server_may_send_less_at_a_time_than_was_asked_for() {
     // All of it from the archive.
     let home = tempfile::tempdir().unwrap();
     fetch(
-        NamedSet::Mnist,
+        PublicDataset::Mnist,
         &from_archive.archive("gzip.zip"),
         home.path(),
         &mut Unwatched,

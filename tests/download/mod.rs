@@ -9,9 +9,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inkling::download::{DownloadError, Mirror, Patience, download};
+use inkling::download::{DownloadError, Mirror, RetryPolicy, download};
 use inkling::progress::Unwatched;
-use inkling::run_config::NamedSet;
+use inkling::run_config::PublicDataset;
 
 use self::server::{Request, Server, cancel_in_the_middle, fetch, send, serve};
 use crate::support::mnist_folder;
@@ -37,10 +37,10 @@ fn a_set_is_downloaded_whole_and_found() {
         Ok(())
     };
     let path = download(
-        NamedSet::Mnist,
+        PublicDataset::Mnist,
         Some(&server.mirror),
         home.path(),
-        Patience::default(),
+        RetryPolicy::default(),
         &mut progress,
     )
     .unwrap();
@@ -252,10 +252,10 @@ fn without_a_network_it_is_said_at_once() {
     drop(listener);
     let home = tempfile::tempdir().unwrap();
     let error = download(
-        NamedSet::Mnist,
+        PublicDataset::Mnist,
         Some(&mirror),
         home.path(),
-        Patience::default(),
+        RetryPolicy::default(),
         &mut Unwatched,
     )
     .unwrap_err();
@@ -280,7 +280,7 @@ fn a_folder_with_something_else_is_left_alone_and_no_two_download_at_once() {
     assert_eq!(
         server.fetch(home.path()),
         Err(DownloadError::InProgress {
-            set: NamedSet::Mnist
+            set: PublicDataset::Mnist
         })
     );
     assert!(server.heard().is_empty());
@@ -295,12 +295,12 @@ fn mirrors_are_addresses() {
         let mirror = text.parse::<Mirror>().unwrap();
         assert_eq!(mirror.to_string(), address);
         assert_eq!(
-            mirror.folder_of(NamedSet::Kmnist).address_of("a.gz"),
+            mirror.folder_of(PublicDataset::Kmnist).address_of("a.gz"),
             format!("{address}kmnist/a.gz")
         );
     }
     let archive = "http://school/gzip.zip".parse::<Mirror>().unwrap();
-    assert!(archive.is_archive() && archive.folder_of(NamedSet::Kmnist) == archive);
+    assert!(archive.is_archive() && archive.folder_of(PublicDataset::Kmnist) == archive);
     for text in [
         "ftp://example.org/",
         "example.org",
@@ -338,7 +338,7 @@ fn a_user_and_a_password_are_sent_as_a_header_and_shown_nowhere() {
         .parse()
         .unwrap();
     let Err(DownloadError::Status { address, status }) =
-        fetch(NamedSet::Mnist, &mirror, home.path(), &mut Unwatched)
+        fetch(PublicDataset::Mnist, &mirror, home.path(), &mut Unwatched)
     else {
         panic!("it was downloaded")
     };

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use inkling::download::{DownloadError, Mirror, Patience, download};
+use inkling::download::{DownloadError, Mirror, RetryPolicy, download};
 use inkling::progress::{Cancelled, Progress, Unwatched};
-use inkling::run_config::NamedSet;
+use inkling::run_config::PublicDataset;
 
 /// What a server is asked for: the name of a file, and the first and last byte that are wanted.
 #[derive(Default)]
@@ -71,18 +71,18 @@ impl Server {
 
     /// Downloads MNIST from it.
     pub fn fetch(&self, folder: &Path) -> Result<PathBuf, DownloadError> {
-        fetch(NamedSet::Mnist, &self.mirror, folder, &mut Unwatched)
+        fetch(PublicDataset::Mnist, &self.mirror, folder, &mut Unwatched)
     }
 }
 
 /// Downloads a set with little patience.
 pub fn fetch(
-    set: NamedSet,
+    set: PublicDataset,
     mirror: &Mirror,
     folder: &Path,
     progress: &mut impl Progress,
 ) -> Result<PathBuf, DownloadError> {
-    let patience = Patience {
+    let patience = RetryPolicy {
         wait: Duration::from_secs(1),
         attempts: 3,
     };
@@ -93,7 +93,7 @@ pub fn fetch(
 pub fn cancel_in_the_middle(mirror: &Mirror, folder: &Path) {
     let mut progress = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
     assert_eq!(
-        fetch(NamedSet::Mnist, mirror, folder, &mut progress),
+        fetch(PublicDataset::Mnist, mirror, folder, &mut progress),
         Err(DownloadError::Cancelled(Cancelled))
     );
 }

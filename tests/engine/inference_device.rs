@@ -136,7 +136,7 @@ fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     assert!(
         matches!(
             &absent,
-            DeviceRejection::Failed(problem) if problem.name == "ConfigProblem::DeviceUnavailable"
+            DeviceRejection::Failed(problem) if problem.name == "ConfigError::DeviceUnavailable"
         ),
         "{absent:?}"
     );
@@ -298,7 +298,7 @@ fn a_run_on_a_device_that_cannot_be_opened_is_refused() {
     bench.start(1);
     let problem = bench.until(|event| failure(event, 1));
     assert!(
-        problem.name == "ConfigProblem::DeviceUnavailable",
+        problem.name == "ConfigError::DeviceUnavailable",
         "{problem:?}"
     );
 }

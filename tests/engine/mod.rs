@@ -17,7 +17,7 @@ use std::sync::Arc;
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget};
 use inkling::ink::{Ink, Steps};
 use inkling::protocol::{Answer, Command, Event, Question};
-use inkling::records::{Details, Prediction};
+use inkling::records::{Prediction, PredictionDetails};
 
 /// Settings of an installation in this folder.
 fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
@@ -63,7 +63,7 @@ fn read_stroke(request: u64) -> Command {
         what: Question::Drawing {
             ink,
             steps: Steps::ALL,
-            details: Details::default(),
+            details: PredictionDetails::default(),
         },
     }
 }

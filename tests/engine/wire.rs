@@ -15,14 +15,15 @@ use inkling::protocol::{
 };
 use inkling::records::benchmark::Workload;
 use inkling::records::{
-    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, Details, DigitPrediction, Divergence,
-    DrawingAnswer, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId,
-    Look, MapSpec, ModelRef, NotDigitsSpec, RateChange, RateFinding, RateSuggestion, Reached,
-    Replace, Rescue, RunPosition, SearchEnd, StepPoint, Telemetry, TimeToAccuracy, WhySpec,
+    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, DrawingAnswer,
+    EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, LearningRateChange,
+    LearningRateFinding, LearningRateSuggestion, MapSpec, ModelRef, NotDigitsSpec,
+    PredictionDetails, Reached, Replace, Rescue, RunPosition, SearchEnd, StepPoint, Telemetry,
+    TimeToAccuracy, UnitSelection, WhySpec,
 };
 use inkling::run_config::{
-    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
-    InferenceChoice, ModelKind, NamedSet, Preset, RunConfig, Setting,
+    Activation, ConfigError, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
+    InferenceChoice, ModelKind, Preset, PublicDataset, RunConfig, Setting,
 };
 use inkling::train::TrainError;
 
@@ -61,10 +62,10 @@ const EVERY_REASON: Option<WhySpec> = Some(WhySpec {
     counterfactual: true,
 });
 
-fn every_detail() -> Details {
-    Details {
+fn every_detail() -> PredictionDetails {
+    PredictionDetails {
         inspection: true,
-        look: Some(Look {
+        look: Some(UnitSelection {
             layer: 1,
             unit: 2,
             place: Some(3),
@@ -90,7 +91,7 @@ fn every_command_arrives_as_it_left() {
         };
         train(u64::MAX, &config, Some(PathBuf::from("checkpoints/one")))
     });
-    let named = DataSpec::single(DataSource::Named(NamedSet::Mnist));
+    let named = DataSpec::single(DataSource::Named(PublicDataset::Mnist));
     let question = |what| Command::Read { request: 5, what };
     let others = [
         Command::Pause(JobId(1)),
@@ -235,11 +236,11 @@ fn every_event_arrives_as_it_left() {
         Problem::from(EngineError::Interrupted {
             checkpoint: Some("checkpoints/1".into()),
         }),
-        Problem::from(ConfigProblem::OutOfRange {
+        Problem::from(ConfigError::OutOfRange {
             setting: Setting::Epochs,
             given: "0".to_owned(),
         }),
-        Problem::from(ConfigProblem::OutOfRange {
+        Problem::from(ConfigError::OutOfRange {
             setting: Setting::LearningRate,
             given: "NaN".to_owned(),
         }),
@@ -359,7 +360,7 @@ fn every_event_arrives_as_it_left() {
         Event::Resumed(run),
         Event::RateChanged {
             run,
-            change: RateChange {
+            change: LearningRateChange {
                 step: 40,
                 factor: 0.5,
             },
@@ -472,8 +473,8 @@ fn every_event_arrives_as_it_left() {
         ),
         done(
             run,
-            JobResult::FindLearningRate(RateFinding {
-                suggestion: Some(RateSuggestion {
+            JobResult::FindLearningRate(LearningRateFinding {
+                suggestion: Some(LearningRateSuggestion {
                     rate: 8e-3,
                     steepest: 3e-3,
                     lowest: 2e-2,

@@ -15,9 +15,9 @@ use inkling::protocol::{
 };
 use inkling::records::benchmark::Effort;
 use inkling::records::{
-    BatchSizeSpec, ComparisonSpec, Details, DigitMap, EvaluationSpec, ExportSpec, ImportFinding,
-    ImportSpec, Inspection, JobId, Look, MapSpec, ModelRef, Neighborhood, Prediction, Replace,
-    Rescue, RunPosition, RunSummary, SingleStep, SplitEvaluation, UnitName,
+    BatchSizeSpec, ComparisonSpec, DigitMap, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
+    Inspection, JobId, MapSpec, ModelRef, Neighborhood, Prediction, PredictionDetails, Replace,
+    Rescue, RunPosition, RunSummary, SingleStep, SplitEvaluation, UnitName, UnitSelection,
 };
 use inkling::run_config::{
     DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat,
@@ -394,14 +394,14 @@ fn look_inside(bench: &Bench, request: u64) -> (Prediction, Inspection) {
         what: Question::Drawing {
             ink,
             steps: Steps::ALL,
-            details: Details {
+            details: PredictionDetails {
                 inspection: true,
-                look: Some(Look {
+                look: Some(UnitSelection {
                     layer: 1,
                     unit: 2,
                     place: None,
                 }),
-                ..Details::default()
+                ..PredictionDetails::default()
             },
         },
     });
@@ -470,9 +470,9 @@ fn nearest_to_a_stroke(bench: &Bench, request: u64) -> Option<Neighborhood> {
     let Question::Drawing { ink, steps, .. } = what else {
         unreachable!();
     };
-    let details = Details {
+    let details = PredictionDetails {
         nearest: 6,
-        ..Details::default()
+        ..PredictionDetails::default()
     };
     let what = Question::Drawing {
         ink,
@@ -1199,7 +1199,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     bench.config.model = ModelKind::LeNet;
     bench.start(6);
     let problem = bench.failure(6);
-    assert!(problem.name == "ConfigProblem::InitialWeights", "{problem}");
+    assert!(problem.name == "ConfigError::InitialWeights", "{problem}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use inkling::nn::onnx::proto::{
 use inkling::nn::onnx::wire::put;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{
-    Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, WeightFormat,
+    Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, PublicDataset, WeightFormat,
 };
 use prost::Message;
 
@@ -145,7 +145,7 @@ fn classes_of_an_export_are_those_that_it_names() {
         )
         .unwrap();
     };
-    let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+    let fashion = DataSpec::single(DataSource::Named(PublicDataset::FashionMnist));
     write(Classes::Clothing, fashion.clone(), 10);
     let card = import(&accepted(path.clone())).unwrap().file.card;
     assert_eq!((card.labels, card.data), (Classes::Clothing, fashion));
@@ -163,7 +163,7 @@ fn classes_of_an_export_are_those_that_it_names() {
     );
     write(
         Classes::Letters,
-        DataSpec::single(DataSource::Named(NamedSet::EmnistLetters)),
+        DataSpec::single(DataSource::Named(PublicDataset::EmnistLetters)),
         26,
     );
     let refused = import(&accepted(path)).unwrap_err();

@@ -15,7 +15,7 @@ use inkling::progress::Unwatched;
 use inkling::records::{
     Calibration, ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization, Trials,
 };
-use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, ConfigError, ExportFormat, ModelKind, WeightFormat};
 use inkling::window::ImportQuestion;
 use prost::Message;
 
@@ -153,7 +153,7 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
     );
     assert_eq!(
         card.config.problems(),
-        [ConfigProblem::NotTrainable {
+        [ConfigError::NotTrainable {
             model: ModelKind::Onnx
         }]
     );

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use inkling::infer::{Classifier, Classify, EnsembleProblem};
+use inkling::infer::{Classifier, Classify, EnsembleError};
 use inkling::nn::{ModelFile, Net};
 use inkling::problem::{Code, Problem};
 use inkling::progress::Unwatched;
 use inkling::records::{Calibration, Ensemble, ModelRef, Uncertainty};
 use inkling::run_config::{
-    Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat,
+    Activation, Classes, DataSource, DataSpec, ModelKind, PublicDataset, WeightFormat,
 };
 
 use super::image;
@@ -198,19 +198,19 @@ fn what_makes_no_ensemble_is_refused() {
     };
     assert_eq!(
         refused(Vec::new(), None),
-        EnsembleProblem::Models { given: 0 }.into()
+        EnsembleError::Models { given: 0 }.into()
     );
     assert_eq!(
         refused(vec![model.clone(); 65], None),
-        EnsembleProblem::Models { given: 65 }.into()
+        EnsembleError::Models { given: 65 }.into()
     );
     assert_eq!(
         refused(vec![model.clone()], Some(1)),
-        EnsembleProblem::DropoutPasses { given: 1 }.into()
+        EnsembleError::DropoutPasses { given: 1 }.into()
     );
     assert_eq!(
         refused(vec![model.clone()], Some(10)),
-        EnsembleProblem::NoDropout {
+        EnsembleError::NoDropout {
             path: model.clone(),
             model: ModelKind::Mlp
         }
@@ -228,7 +228,7 @@ fn models_of_different_things_are_no_ensemble() {
     let folder = tempfile::tempdir().unwrap();
     let digits = write(folder.path(), ModelKind::Mlp, 1, 1.0);
     let mut other = ModelFile::load(&digits).unwrap();
-    other.card.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist));
+    other.card.data = DataSpec::single(DataSource::Named(PublicDataset::Kmnist));
     other.card.labels = Classes::Hiragana;
     let path = folder.path().join("kana.safetensors");
     std::fs::write(&path, other.to_bytes(WeightFormat::F32).unwrap()).unwrap();
@@ -237,7 +237,7 @@ fn models_of_different_things_are_no_ensemble() {
         dropout_passes: None,
     }))
     .unwrap_err();
-    let problem = EnsembleProblem::DifferentClasses {
+    let problem = EnsembleError::DifferentClasses {
         first: Classes::Digits,
         other: Classes::Hiragana,
     };

@@ -6,7 +6,7 @@ use inkling::ink::{Framing, Image, Ink, PIXELS, SIDE, Steps, Writing, read_writi
 use inkling::math::random::Random;
 use inkling::nn::{Mode, Net};
 use inkling::progress::Unwatched;
-use inkling::records::{Details, Recognition, WhySpec};
+use inkling::records::{PredictionDetails, Recognition, WhySpec};
 
 use candle_core::{Device, Tensor};
 
@@ -29,13 +29,13 @@ fn explained(strokes: &[&[[f32; 2]]], class: Option<u8>) -> Recognition {
         pen: Some(18.0),
     };
     let prediction = starter().classify_drawing(&ink, &Steps::ALL).unwrap();
-    let details = Details {
+    let details = PredictionDetails {
         why: Some(WhySpec {
             class,
             counterfactual: true,
             ..WhySpec::default()
         }),
-        ..Details::default()
+        ..PredictionDetails::default()
     };
     starter()
         .explain(prediction, (&ink, &Steps::ALL), &details)

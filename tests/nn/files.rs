@@ -7,7 +7,7 @@ use inkling::nn::{
     FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, parameter_specs,
 };
 use inkling::run_config::{
-    Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat,
+    Activation, Classes, DataSource, DataSpec, ModelKind, PublicDataset, WeightFormat,
 };
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -215,7 +215,7 @@ fn labels_are_those_of_the_data() {
         (written.card.data, written.card.labels) = (data.clone(), classes);
         written.to_bytes(WeightFormat::F32).unwrap()
     };
-    let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+    let fashion = DataSpec::single(DataSource::Named(PublicDataset::FashionMnist));
     let read =
         ModelFile::from_bytes(&labeled(&fashion, Classes::Clothing), Path::new("fashion")).unwrap();
     assert_eq!(read.card.labels, Classes::Clothing);

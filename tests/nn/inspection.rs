@@ -8,7 +8,7 @@ use inkling::math::random::Random;
 use inkling::nn::ops::{Context, activate};
 use inkling::nn::{Mode, Net, Role};
 use inkling::records::{
-    InspectedUnit, Inspection, LayerKind, Look, StepKind, Term, pooled_places, row_length,
+    InspectedUnit, Inspection, LayerKind, StepKind, Term, UnitSelection, pooled_places, row_length,
 };
 use inkling::run_config::{Activation, ModelKind, Network};
 
@@ -83,7 +83,7 @@ fn check(unit: &InspectedUnit, map: &[f32], about: &str) {
 }
 
 fn looked(net: &Net, image: &[u8], layer: usize, unit: usize, place: Option<usize>) -> Inspection {
-    let look = Look { layer, unit, place };
+    let look = UnitSelection { layer, unit, place };
     net.inspect(image, Some(look)).unwrap()
 }
 

@@ -3,7 +3,7 @@
 pub mod settings;
 
 use inkling::run_config::{
-    Augmentation, Chosen, Classes, ClassesError, ConfigProblem, DataSource, DataSpec, HiddenLayer,
+    Augmentation, Chosen, Classes, ClassesError, ConfigError, DataSource, DataSpec, HiddenLayer,
     HiddenLayers, ModelKind, OptimizerKind, Preset, RunConfig, Setting, VERSION, Widths,
     similar_names,
 };
@@ -101,7 +101,7 @@ fn each_value_that_cannot_be_is_named() {
         ..RunConfig::default()
     };
     let version = newer.version;
-    assert_eq!(newer.problems(), [ConfigProblem::NewerVersion { version }]);
+    assert_eq!(newer.problems(), [ConfigError::NewerVersion { version }]);
     let cases: [(Change, Setting, &str); 11] = [
         (|run| run.momentum = 1.0, Setting::Momentum, "1"),
         (|run| run.momentum = f64::NAN, Setting::Momentum, "NaN"),
@@ -149,7 +149,7 @@ fn each_value_that_cannot_be_is_named() {
         let given = given.to_owned();
         assert_eq!(
             config.problems(),
-            [ConfigProblem::OutOfRange { setting, given }]
+            [ConfigError::OutOfRange { setting, given }]
         );
     }
 }
@@ -309,7 +309,7 @@ fn sets_of_different_things_are_not_mixed() {
         data: data.parse().unwrap(),
         ..RunConfig::default()
     };
-    let mixed = |first: &str, other: &str| ConfigProblem::MixedClasses {
+    let mixed = |first: &str, other: &str| ConfigError::MixedClasses {
         first: first.to_owned(),
         other: other.to_owned(),
     };
@@ -536,7 +536,7 @@ fn hidden_layers_are_written_as_in_papers() {
     };
     assert_eq!(
         other.problems(),
-        [ConfigProblem::Layers {
+        [ConfigError::Layers {
             model: ModelKind::Mlp,
             given: "8C3-MP2-20".to_owned()
         }]
@@ -566,7 +566,7 @@ fn every_model_has_as_many_widths_as_it_takes() {
             let problems = if fits {
                 Vec::new()
             } else {
-                vec![ConfigProblem::Widths {
+                vec![ConfigError::Widths {
                     model,
                     given: widths.unwrap(),
                 }]

@@ -48,7 +48,7 @@ fn a_trial_goes_on_if_it_is_among_the_best_third_of_those_that_came_as_far() {
         (0.95, true),
     ];
     let mut trials: Vec<Trial> = Vec::new();
-    for (number, (accuracy, goes_on)) in (1..).zip(table) {
+    for (number, (accuracy, should_continue)) in (1..).zip(table) {
         trials.push(trial(
             &definition,
             number,
@@ -58,8 +58,8 @@ fn a_trial_goes_on_if_it_is_among_the_best_third_of_those_that_came_as_far() {
         ));
         let newest = trials.last().unwrap();
         assert_eq!(
-            asha.goes_on(newest, &trials),
-            goes_on,
+            asha.should_continue(newest, &trials),
+            should_continue,
             "trial {number}, {accuracy}"
         );
     }
@@ -74,15 +74,15 @@ fn nothing_is_compared_between_rungs_or_after_the_last_epoch() {
     };
     let value = || vec![inkling::sweep::Value::Number(1e-3)];
     let good = trial(&definition, 1, value(), &[0.9, 0.95, 0.97], None);
-    for (accuracies, goes_on) in [
+    for (accuracies, should_continue) in [
         (&[0.1][..], false),
         (&[0.1, 0.1], true),
         (&[0.1, 0.1, 0.1], true),
     ] {
         let poor = trial(&definition, 2, value(), accuracies, None);
         assert_eq!(
-            asha.goes_on(&poor, &[good.clone(), poor.clone()]),
-            goes_on,
+            asha.should_continue(&poor, &[good.clone(), poor.clone()]),
+            should_continue,
             "{accuracies:?}"
         );
     }

@@ -2,8 +2,8 @@
 
 use inkling::problem::Explain;
 use inkling::sweep::{
-    Asha, Definition, DefinitionError, DefinitionFile, Range, SamplerKind, SettingRange, Value,
-    seconds,
+    Asha, DefinitionError, DefinitionFile, Range, SamplerKind, SettingRange, SweepDefinition,
+    Value, seconds,
 };
 
 use super::definition;
@@ -91,11 +91,11 @@ fn each_mistake_in_a_setting_has_a_sentence() {
     }
 }
 
-type Change = fn(&mut Definition);
+type Change = fn(&mut SweepDefinition);
 
 #[test]
 fn each_mistake_in_a_definition_has_a_sentence() {
-    let with = |settings: &[&str], change: &dyn Fn(&mut Definition)| {
+    let with = |settings: &[&str], change: &dyn Fn(&mut SweepDefinition)| {
         let mut definition = definition(settings);
         change(&mut definition);
         definition

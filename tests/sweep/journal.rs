@@ -4,14 +4,14 @@
 use std::fs;
 use std::path::Path;
 
-use inkling::sweep::{Ending, Outcome, Sweep, SweepError, Tested, Trial, run};
+use inkling::sweep::{Outcome, Sweep, SweepEnd, SweepError, Tested, Trial, run};
 
 use super::{definition, endless};
 use crate::fake_executor::FakeExecutor;
 
 /// A sweep that is complete, in this folder.
 fn complete(folder: &Path) -> Vec<Trial> {
-    let definition = inkling::sweep::Definition {
+    let definition = inkling::sweep::SweepDefinition {
         trials: Some(8),
         parallel: 2,
         ..definition(&["learning-rate=1e-4..1e-1:log", "batch-size=32,64"])
@@ -19,7 +19,7 @@ fn complete(folder: &Path) -> Vec<Trial> {
     let mut sweep = Sweep::create(folder, definition).unwrap();
     assert_eq!(
         run(&mut sweep, &mut FakeExecutor::default(), &mut endless()),
-        Ok(Ending::Complete)
+        Ok(SweepEnd::Complete)
     );
     sweep.trials().to_vec()
 }
@@ -46,7 +46,7 @@ fn a_sweep_is_read_back_as_it_was() {
             test_accuracy: Some(0.98),
         },
     );
-    sweep.note_tested(number, tested.clone()).unwrap();
+    sweep.record_test(number, tested.clone()).unwrap();
     assert!(
         matches!(Sweep::open(&folder), Err(SweepError::InUse { .. })),
         "nobody else works on it"
@@ -82,7 +82,7 @@ fn a_journal_cut_at_any_byte_is_resumed_and_ends_as_it_would_have() {
         );
         assert_eq!(
             run(&mut sweep, &mut FakeExecutor::default(), &mut endless()),
-            Ok(Ending::Complete),
+            Ok(SweepEnd::Complete),
             "cut at {length}"
         );
         assert!(

@@ -9,15 +9,17 @@ mod settings;
 
 use inkling::progress::Cancelled;
 use inkling::run_config::{Preset, RunConfig};
-use inkling::sweep::{Definition, Outcome, SettingRange, Status, SweepObserver, Trial, Value};
+use inkling::sweep::{
+    Outcome, SettingRange, SweepDefinition, SweepObserver, SweepStatus, Trial, Value,
+};
 
 use crate::fake_executor::epoch;
 
 /// A sweep of the preset Quick look over what these texts say.
-fn definition(settings: &[&str]) -> Definition {
-    let mut definition = Definition {
+fn definition(settings: &[&str]) -> SweepDefinition {
+    let mut definition = SweepDefinition {
         trials: Some(20),
-        ..Definition::of(RunConfig::preset(Preset::QuickLook))
+        ..SweepDefinition::of(RunConfig::preset(Preset::QuickLook))
     };
     for text in settings {
         definition.set(SettingRange::parse(text).unwrap()).unwrap();
@@ -27,7 +29,7 @@ fn definition(settings: &[&str]) -> Definition {
 
 /// A trial with these accuracies after its epochs.
 fn trial(
-    definition: &Definition,
+    definition: &SweepDefinition,
     number: u32,
     values: Vec<Value>,
     accuracies: &[f64],
@@ -48,16 +50,16 @@ fn trial(
 }
 
 /// Interrupts after this many reports.
-struct Patience(u32);
+struct RetryPolicy(u32);
 
-impl SweepObserver for Patience {
-    fn report(&mut self, _: &Status) -> Result<(), Cancelled> {
+impl SweepObserver for RetryPolicy {
+    fn report(&mut self, _: &SweepStatus) -> Result<(), Cancelled> {
         self.0 = self.0.checked_sub(1).ok_or(Cancelled)?;
         Ok(())
     }
 }
 
 /// Never interrupts.
-const fn endless() -> Patience {
-    Patience(u32::MAX)
+const fn endless() -> RetryPolicy {
+    RetryPolicy(u32::MAX)
 }

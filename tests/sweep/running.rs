@@ -2,14 +2,16 @@
 
 use inkling::protocol::EngineError;
 use inkling::records::Divergence;
-use inkling::sweep::{Definition, Ending, Outcome, Sweep, SweepError, Trial, TrialEvent, run};
+use inkling::sweep::{
+    Outcome, Sweep, SweepDefinition, SweepEnd, SweepError, Trial, TrialEvent, run,
+};
 use inkling::train::TrainError;
 
-use super::{Patience, definition, endless};
+use super::{RetryPolicy, definition, endless};
 use crate::fake_executor::FakeExecutor;
 
-fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Sweep {
-    let mut definition = Definition {
+fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut SweepDefinition)) -> Sweep {
+    let mut definition = SweepDefinition {
         trials: Some(12),
         ..definition(&["learning-rate=1e-4..1e-1:log", "batch-size=32,64"])
     };
@@ -20,7 +22,7 @@ fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Swee
 /// Runs the sweep with this executor, to its end.
 #[track_caller]
 fn complete(sweep: &mut Sweep, executor: &mut FakeExecutor) {
-    assert_eq!(run(sweep, executor, &mut endless()), Ok(Ending::Complete));
+    assert_eq!(run(sweep, executor, &mut endless()), Ok(SweepEnd::Complete));
 }
 
 /// An executor in which this happens instead to the trial with this number.
@@ -71,8 +73,8 @@ fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_wo
     while run(
         &mut interrupted,
         &mut FakeExecutor::default(),
-        &mut Patience(9),
-    ) == Ok(Ending::Interrupted)
+        &mut RetryPolicy(9),
+    ) == Ok(SweepEnd::Interrupted)
     {
         let folder = interrupted.folder().to_owned();
         // As after a crash, only what is on the disk is left.

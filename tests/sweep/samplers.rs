@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inkling::sweep::{Definition, Outcome, SamplerKind, Trial, Value, importance, suggest};
+use inkling::sweep::{Outcome, SamplerKind, SweepDefinition, Trial, Value, importance, suggest};
 
 use super::{definition, trial};
 use crate::fake_executor::accuracy;
@@ -16,7 +16,7 @@ const SPACE: [&str; 5] = [
 ];
 
 /// So many trials, one after the other, with the accuracy that their settings have.
-fn search(definition: &Definition, trials: u32) -> Vec<Trial> {
+fn search(definition: &SweepDefinition, trials: u32) -> Vec<Trial> {
     let mut done = Vec::new();
     for number in 1..=trials {
         let values = suggest(definition, number, &done).unwrap();
@@ -35,7 +35,7 @@ fn search(definition: &Definition, trials: u32) -> Vec<Trial> {
 #[test]
 fn values_lie_within_their_ranges_and_depend_on_the_seed_alone() {
     for sampler in [SamplerKind::Random, SamplerKind::Tpe] {
-        let definition = Definition {
+        let definition = SweepDefinition {
             sampler,
             ..definition(&SPACE)
         };
@@ -57,7 +57,7 @@ fn values_lie_within_their_ranges_and_depend_on_the_seed_alone() {
         assert_eq!(values(&search(&definition, 60)), values(&trials));
         assert_ne!(
             values(&search(
-                &Definition {
+                &SweepDefinition {
                     seed: 2,
                     ..definition.clone()
                 },
@@ -81,7 +81,7 @@ fn values_lie_within_their_ranges_and_depend_on_the_seed_alone() {
 fn no_combination_is_tried_twice_and_all_are_tried_where_there_are_few() {
     for sampler in [SamplerKind::Random, SamplerKind::Tpe] {
         for seed in 1..=5 {
-            let definition = Definition {
+            let definition = SweepDefinition {
                 sampler,
                 seed,
                 trials: Some(50),
@@ -114,7 +114,7 @@ fn only_time_ends_a_sweep_of_more_combinations_than_there_can_be_trials() {
         "epochs=1..100",
         &format!("seed={seeds}"),
     ];
-    let definition = Definition {
+    let definition = SweepDefinition {
         trials: None,
         seconds: Some(60.0),
         ..definition(&many)
@@ -125,7 +125,7 @@ fn only_time_ends_a_sweep_of_more_combinations_than_there_can_be_trials() {
 
 #[test]
 fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tried() {
-    let definition = Definition {
+    let definition = SweepDefinition {
         sampler: SamplerKind::Random,
         ..definition(&["learning-rate=1e-4..1e-2:log", "batch-size=64,128"])
     };
@@ -133,7 +133,7 @@ fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tr
         suggest(&definition, 1, &[]),
         Some(vec![Value::Number(3e-3), Value::Number(128.0)])
     );
-    let elsewhere = Definition {
+    let elsewhere = SweepDefinition {
         sampler: SamplerKind::Random,
         ..super::definition(&["learning-rate=1e-4..1e-3:log"])
     };
@@ -148,7 +148,7 @@ fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tr
 
 #[test]
 fn random_values_of_a_logarithmic_range_are_spread_evenly_over_its_orders_of_magnitude() {
-    let definition = Definition {
+    let definition = SweepDefinition {
         sampler: SamplerKind::Random,
         ..definition(&["learning-rate=1e-4..1e-1:log"])
     };
@@ -165,7 +165,7 @@ fn random_values_of_a_logarithmic_range_are_spread_evenly_over_its_orders_of_mag
 
 #[test]
 fn a_grid_tries_every_combination_once() {
-    let definition = Definition {
+    let definition = SweepDefinition {
         sampler: SamplerKind::Grid,
         trials: None,
         ..definition(&["learning-rate=1e-3,1e-2", "epochs=1..3", "model=mlp,tiny"])
@@ -177,7 +177,7 @@ fn a_grid_tries_every_combination_once() {
     assert_eq!(points.len(), 12);
     assert_eq!(suggest(&definition, 13, &[]), None);
     assert_eq!(
-        Definition {
+        SweepDefinition {
             trials: Some(5),
             ..definition
         }
@@ -197,7 +197,7 @@ fn the_model_based_search_comes_closer_to_the_best_settings_than_chance() {
             "batch-size=16..512:log",
         ]);
         let trials = search(
-            &Definition {
+            &SweepDefinition {
                 sampler,
                 seed,
                 ..start
@@ -220,7 +220,7 @@ fn the_model_based_search_comes_closer_to_the_best_settings_than_chance() {
 
 #[test]
 fn a_setting_that_decides_is_more_important_than_one_that_does_not() {
-    let definition = Definition {
+    let definition = SweepDefinition {
         sampler: SamplerKind::Random,
         ..definition(&["weight-decay=0..0.5", "learning-rate=1e-5..1:log"])
     };

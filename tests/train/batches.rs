@@ -178,7 +178,7 @@ fn clipping_bounds_the_move() {
 struct Panics;
 
 impl RunObserver for Panics {
-    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _: &Net) -> Result<(), EndRequest> {
         panic!("an observer broke")
     }
 }

@@ -2,7 +2,7 @@
 //! anywhere and resumes it, gets the same steps, epochs and weights, bit for bit. Sampled from all
 //! networks, optimizers, precisions and settings that change what a step does.
 
-use inkling::data::DataSet;
+use inkling::data::Dataset;
 use inkling::math::random::Random;
 use inkling::records::{Calibration, EpochRecord, Intervention, StepPoint};
 use inkling::run_config::{
@@ -29,7 +29,7 @@ fn cases() -> u64 {
 
 /// Settings and images of a case. Networks, optimizers and precisions take turns, so that a few
 /// cases meet all of them.
-fn case(number: u64) -> (RunConfig, DataSet) {
+fn case(number: u64) -> (RunConfig, Dataset) {
     fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
         from[random.below(from.len())]
     }
@@ -109,7 +109,7 @@ impl Computed {
     }
 }
 
-fn whole(of: &RunConfig, data: &DataSet, every_step: bool) -> (Computed, u64) {
+fn whole(of: &RunConfig, data: &Dataset, every_step: bool) -> (Computed, u64) {
     let (mut computed, mut watcher) = (
         Computed::default(),
         Watcher {
@@ -128,7 +128,7 @@ fn whole(of: &RunConfig, data: &DataSet, every_step: bool) -> (Computed, u64) {
 /// rest of the run.
 fn in_pieces(
     of: &RunConfig,
-    data: &DataSet,
+    data: &Dataset,
     random: &mut Random,
     mut left: u64,
 ) -> (Computed, u32) {
@@ -157,7 +157,7 @@ fn in_pieces(
 
 /// Compares runs with these settings, and gives what they computed and in how many pieces one of
 /// them did.
-fn check(number: u64, of: &RunConfig, data: &DataSet) -> (Computed, u32) {
+fn check(number: u64, of: &RunConfig, data: &Dataset) -> (Computed, u32) {
     let (once, between) = whole(of, data, false);
     assert!(
         once == whole(of, data, false).0,

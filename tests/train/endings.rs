@@ -1,6 +1,6 @@
 //! Which weights the model gets: averaged ones, the best epoch's; and early stopping.
 
-use inkling::data::DataSet;
+use inkling::data::Dataset;
 use inkling::math::random::Random;
 use inkling::records::Intervention;
 use inkling::run_config::{ModelKind, RunConfig};
@@ -40,7 +40,7 @@ fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {
 }
 
 /// Images whose labels mean nothing: training longer makes validation worse.
-pub fn nonsense() -> DataSet {
+pub fn nonsense() -> Dataset {
     let mut data = square_set(360, 20);
     Random::new(5).shuffle(&mut data.train.labels);
     data

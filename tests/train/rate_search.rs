@@ -1,13 +1,13 @@
 //! What a search for a learning rate makes of the losses it sees, and that its steps are those of a
 //! run.
 
-use inkling::data::DataSet;
+use inkling::data::Dataset;
 use inkling::nn::DeviceContext;
 use inkling::optim::Schedule;
 use inkling::problem::{Code, Message, Problem};
 use inkling::records::{
-    Intervention, RateFinding, RateSearch, SEARCH_RATES, SEARCH_STEPS, SearchEnd, StepPoint,
-    Telemetry,
+    Intervention, LearningRateFinding, LearningRateSearch, SEARCH_RATES, SEARCH_STEPS, SearchEnd,
+    StepPoint, Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig};
 use inkling::train::{EndRequest, RunObserver, search_learning_rate};
@@ -15,9 +15,9 @@ use inkling::train::{EndRequest, RunObserver, search_learning_rate};
 use crate::synthetic;
 
 /// A search that saw this loss at each rate.
-fn search(loss: impl Fn(f64) -> f64) -> RateSearch {
+fn search(loss: impl Fn(f64) -> f64) -> LearningRateSearch {
     let schedule = Schedule::growing(SEARCH_RATES, SEARCH_STEPS);
-    let mut search = RateSearch::default();
+    let mut search = LearningRateSearch::default();
     for rate in (0..SEARCH_STEPS).map(|step| schedule.lr(step)) {
         search.add(rate, loss(f64::from(rate)) as f32);
     }
@@ -80,7 +80,7 @@ fn the_suggestion_is_halfway_between_the_steepest_fall_and_the_lowest_loss() {
 
 #[test]
 fn the_average_is_that_of_the_steps_there_are() {
-    let mut search = RateSearch::default();
+    let mut search = LearningRateSearch::default();
     for loss in [2.0, 4.0] {
         search.add(1e-3, loss);
     }
@@ -107,8 +107,8 @@ fn without_a_fall_there_is_no_suggestion() {
         );
     }
     assert_eq!(
-        RateSearch::default().finding(true),
-        RateFinding {
+        LearningRateSearch::default().finding(true),
+        LearningRateFinding {
             suggestion: None,
             end: SearchEnd::Diverged,
             steps: 0
@@ -127,12 +127,12 @@ fn base() -> RunConfig {
 /// Follows a search to its end.
 #[derive(Default)]
 struct Follower {
-    search: RateSearch,
+    search: LearningRateSearch,
     diverged: bool,
 }
 
 impl RunObserver for Follower {
-    fn between(&mut self, _net: &inkling::nn::Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &inkling::nn::Net) -> Result<(), EndRequest> {
         if self.diverged || self.search.is_over() {
             Err(EndRequest::Interrupt)
         } else {
@@ -149,7 +149,7 @@ impl RunObserver for Follower {
     }
 }
 
-fn follow(config: &RunConfig, data: &DataSet) -> Result<RateFinding, Problem> {
+fn follow(config: &RunConfig, data: &Dataset) -> Result<LearningRateFinding, Problem> {
     let mut follower = Follower::default();
     search_learning_rate(config, data, &DeviceContext::CPU, &mut follower)?;
     Ok(follower.search.finding(follower.diverged))
@@ -165,7 +165,7 @@ fn the_same_seed_finds_the_same_on_any_number_of_threads_and_test_images_play_no
     };
     let found = follow(&config, &data).unwrap();
     assert!(found.suggestion.is_some(), "{found:?}");
-    let without_test = DataSet {
+    let without_test = Dataset {
         test: inkling::data::Split::default(),
         ..data.clone()
     };

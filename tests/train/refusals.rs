@@ -1,13 +1,13 @@
 //! Runs that cannot be are refused with the reason.
 
-use inkling::data::DataSet;
+use inkling::data::Dataset;
 use inkling::problem::Problem;
-use inkling::run_config::{ConfigProblem, ModelKind, RunConfig, Setting};
+use inkling::run_config::{ConfigError, ModelKind, RunConfig, Setting};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
 
-fn refused(config: &RunConfig, data: &DataSet) -> Problem {
+fn refused(config: &RunConfig, data: &Dataset) -> Problem {
     let mut watcher = Watcher::default();
     let problem = train(config, data, &mut watcher).unwrap_err();
     assert!(watcher.plan.is_none(), "refused before it began");
@@ -26,7 +26,7 @@ fn values_no_run_can_have() {
             },
             &data
         ),
-        ConfigProblem::OutOfRange {
+        ConfigError::OutOfRange {
             setting: Setting::Epochs,
             given: "0".to_owned()
         }
@@ -40,7 +40,7 @@ fn values_no_run_can_have() {
             },
             &data
         ),
-        ConfigProblem::OutOfRange {
+        ConfigError::OutOfRange {
             setting: Setting::MemoryLimit,
             given: "0".to_owned()
         }
@@ -54,7 +54,7 @@ fn values_no_run_can_have() {
             },
             &data
         ),
-        ConfigProblem::OutOfRange {
+        ConfigError::OutOfRange {
             setting: Setting::BatchSize,
             given: "0".to_owned()
         }
@@ -72,7 +72,7 @@ fn a_batch_larger_than_what_is_learned_from() {
     };
     assert_eq!(
         refused(&of(21), &square_set(24, 0)),
-        ConfigProblem::BatchLargerThanSet {
+        ConfigError::BatchLargerThanSet {
             given: 21,
             images: 20
         }
@@ -80,8 +80,8 @@ fn a_batch_larger_than_what_is_learned_from() {
     );
     assert!(train(&of(20), &square_set(24, 0), &mut Watcher::default()).is_ok());
     assert_eq!(
-        refused(&of(1), &DataSet::default()),
-        ConfigProblem::BatchLargerThanSet {
+        refused(&of(1), &Dataset::default()),
+        ConfigError::BatchLargerThanSet {
             given: 1,
             images: 0
         }
@@ -89,7 +89,7 @@ fn a_batch_larger_than_what_is_learned_from() {
     );
     assert_eq!(
         refused(&of(1), &square_set(1, 0)),
-        ConfigProblem::BatchLargerThanSet {
+        ConfigError::BatchLargerThanSet {
             given: 1,
             images: 0
         }

@@ -1,7 +1,7 @@
 //! A run whose learning rate is moved, and one whose steps are looked at, while it trains.
 
 use inkling::nn::Net;
-use inkling::records::{RateChange, UnitName, Update};
+use inkling::records::{LearningRateChange, UnitName, Update};
 use inkling::run_config::{
     Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind,
 };
@@ -129,7 +129,7 @@ fn the_learning_rate_follows_what_was_asked_for_and_a_resumed_run_does_too() {
         ..Watcher::default()
     };
     let trained = train(&of, &data, &mut watcher).unwrap().unwrap();
-    let changes = [(4, 0.1), (9, 10.0)].map(|(step, factor)| RateChange { step, factor });
+    let changes = [(4, 0.1), (9, 10.0)].map(|(step, factor)| LearningRateChange { step, factor });
     assert_eq!(watcher.rate_changes, changes);
     assert_eq!(trained.summary.rate_changes, changes);
     assert!(!trained.summary.is_typical());

@@ -1,6 +1,6 @@
 //! Training for the validation accuracy alone.
 
-use inkling::data::DataSet;
+use inkling::data::Dataset;
 use inkling::nn::{DeviceContext, Net};
 use inkling::records::{Calibration, EpochRecord};
 use inkling::run_config::{Classes, Preset, RunConfig};
@@ -21,7 +21,7 @@ impl RunObserver for Watcher {
         self.test_images = run.plan.test_images;
     }
 
-    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _: &Net) -> Result<(), EndRequest> {
         self.after_an_epoch
             .filter(|_| !self.accuracies.is_empty())
             .map_or(Ok(()), Err)
@@ -40,7 +40,7 @@ fn its_epochs_are_those_of_a_run_but_it_is_given_no_test_images() {
         threads: Some(1),
         ..RunConfig::preset(Preset::QuickLook)
     };
-    let data: DataSet = square_set(240, 50);
+    let data: Dataset = square_set(240, 50);
     let (mut run, mut trial) = (Watcher::default(), Watcher::default());
     assert!(
         train(&config, &data, &mut run)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inkling::nn::Net;
 use inkling::records::{
-    Calibration, EpochRecord, Intervention, RateChange, RunPlan, RunPosition, SingleStep,
+    Calibration, EpochRecord, Intervention, LearningRateChange, RunPlan, RunPosition, SingleStep,
     StepPoint, Telemetry,
 };
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
@@ -20,19 +20,19 @@ pub struct Watcher {
     pub epochs: Vec<EpochRecord>,
     pub calibrations: Vec<Calibration>,
     pub interventions: Vec<Intervention>,
-    /// Stop at this call of `between`, from 1.
+    /// Stop at this call of `on_micro_batch`, from 1.
     pub stop_at: Option<u64>,
-    /// Interrupt at this call of `between`, from 1.
+    /// Interrupt at this call of `on_micro_batch`, from 1.
     pub interrupt_at: Option<u64>,
     /// A checkpoint after every step.
     pub every_step: bool,
-    /// Look at the network in each `between`.
+    /// Look at the network in each `on_micro_batch`.
     pub looks: bool,
     /// What it looks with.
     pub probe: Option<LearningProbe>,
-    /// Hold this long in each `between`.
+    /// Hold this long in each `on_micro_batch`.
     pub hold: Duration,
-    /// Calls of `between` before the end of each epoch.
+    /// Calls of `on_micro_batch` before the end of each epoch.
     pub between_before: Vec<u64>,
     /// The weights at the end of each epoch.
     pub weights: Vec<Vec<Vec<f32>>>,
@@ -45,7 +45,7 @@ pub struct Watcher {
     pub checkpoints: Vec<Checkpoint>,
     /// What to multiply the learning rate by after so many steps.
     pub rate_factors: BTreeMap<usize, f32>,
-    pub rate_changes: Vec<RateChange>,
+    pub rate_changes: Vec<LearningRateChange>,
     /// Look at every step like this.
     pub looks_at: Option<StepRequest>,
     pub single_steps: Vec<SingleStep>,
@@ -80,7 +80,7 @@ impl RunObserver for Watcher {
         self.position = position;
     }
 
-    fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, net: &Net) -> Result<(), EndRequest> {
         self.between += 1;
         if let Some(probe) = &mut self.probe {
             let snapshot = probe.take(net, 1.0, self.between).unwrap();
@@ -106,7 +106,7 @@ impl RunObserver for Watcher {
         self.rate_factors.remove(&self.steps.len())
     }
 
-    fn rate_changed(&mut self, change: RateChange) {
+    fn rate_changed(&mut self, change: LearningRateChange) {
         self.rate_changes.push(change);
     }
 

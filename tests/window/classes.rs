@@ -8,7 +8,7 @@ use inkling::records::{
     Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, ModelInfo, Prediction, Sample,
     SplitEvaluation,
 };
-use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet};
+use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, PublicDataset};
 use inkling::window::ResultsView;
 
 use crate::fake_engine::{plan, prediction, starter};
@@ -19,7 +19,7 @@ use crate::window::stage::{
 /// A panel with a model of Fashion-MNIST in use.
 fn of_clothing(panel: Panel, size: [f32; 2]) -> Staged {
     let mut harness = stage(panel, size);
-    let data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+    let data = DataSpec::single(DataSource::Named(PublicDataset::FashionMnist));
     let engine = &mut harness.state_mut().engine;
     engine.data = data.clone();
     engine.send(Event::ModelInUse(ModelInfo {

@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::ink::{Steps, rasterize_steps};
 use inkling::nn::Net;
 use inkling::protocol::{Answer, Command, Event, Question};
-use inkling::records::{Details, LayerKind, Look, ModelRef, Recognition};
+use inkling::records::{LayerKind, ModelRef, PredictionDetails, Recognition, UnitSelection};
 use inkling::run_config::{Activation, ModelKind};
 use inkling::window::{Action, DrawAction, InsideAction, Level, Screen};
 
@@ -167,7 +167,7 @@ fn every_layer_can_be_opened_down_to_a_number() {
                 place: 0,
             },
         );
-        let look = Look {
+        let look = UnitSelection {
             layer,
             unit: 0,
             place: Some(0),
@@ -195,7 +195,7 @@ fn the_network_is_asked_for_only_while_it_is_shown() {
     let [(request, Question::Drawing { ink, details, .. })] = &before[..] else {
         panic!("{before:?}");
     };
-    assert_eq!(*details, Details::default());
+    assert_eq!(*details, PredictionDetails::default());
     app.on_event(Event::Read {
         request: *request,
         answer: Ok(Answer::Drawing(Box::new(recognition(ink)))),

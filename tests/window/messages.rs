@@ -7,14 +7,14 @@ use inkling::data::{DataError, DataPart};
 use inkling::download::DownloadError;
 use inkling::export::ExportError;
 use inkling::import::{ImportError, Mismatch};
-use inkling::infer::{ComparisonError, EnsembleProblem};
+use inkling::infer::{ComparisonError, EnsembleError};
 use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{Code, Explain, Message, Problem};
 use inkling::progress::Cancelled;
 use inkling::protocol::{EngineError, EngineExit};
 use inkling::records::{Divergence, Intervention};
-use inkling::run_config::{Classes, ConfigProblem, DeviceChoice, ModelKind, Precision, Setting};
+use inkling::run_config::{Classes, ConfigError, DeviceChoice, ModelKind, Precision, Setting};
 use inkling::runs::RunError;
 use inkling::self_test::NoResult;
 use inkling::system::{TargetError, WriteError};
@@ -34,7 +34,7 @@ macro_rules! says {
 fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
     let address = || ADDRESS.to_owned();
     let reason = || "Permission denied (os error 13)".to_owned();
-    let set = inkling::run_config::NamedSet::EmnistDigits;
+    let set = inkling::run_config::PublicDataset::EmnistDigits;
     says! {
         DownloadError::NoConnection { address: address(), reason: reason() } =>
             ADDRESS, DENIED, "HTTPS_PROXY";
@@ -100,47 +100,47 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         DataError::Cancelled(Cancelled) =>;
     };
     all.extend(says! {
-        ConfigProblem::NewerVersion { version: 77 } => "77";
-        ConfigProblem::OutOfRange { setting: Setting::Epochs, given: "0".to_owned() } =>
+        ConfigError::NewerVersion { version: 77 } => "77";
+        ConfigError::OutOfRange { setting: Setting::Epochs, given: "0".to_owned() } =>
             "The number of epochs is out of range (got 0)", "from 1 to 1000";
-        ConfigProblem::OutOfRange { setting: Setting::BatchSize, given: "9000".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::BatchSize, given: "9000".to_owned() } =>
             "9000", "8192";
-        ConfigProblem::MixedClasses { first: "MNIST".to_owned(), other: "Fashion-MNIST".to_owned() } =>
+        ConfigError::MixedClasses { first: "MNIST".to_owned(), other: "Fashion-MNIST".to_owned() } =>
             "MNIST and Fashion-MNIST", "combined";
-        ConfigProblem::MemoryLimitTooLow { given: 1, needed: 187 } => "1 MiB", "187 MiB";
-        ConfigProblem::BatchLargerThanSet { given: 512, images: 300 } => "512", "300";
-        ConfigProblem::OutOfRange { setting: Setting::LearningRate, given: "NaN".to_owned() } => "NaN";
-        ConfigProblem::OutOfRange { setting: Setting::WeightDecay, given: "-1".to_owned() } => "-1";
-        ConfigProblem::OutOfRange { setting: Setting::Momentum, given: "1".to_owned() } =>
+        ConfigError::MemoryLimitTooLow { given: 1, needed: 187 } => "1 MiB", "187 MiB";
+        ConfigError::BatchLargerThanSet { given: 512, images: 300 } => "512", "300";
+        ConfigError::OutOfRange { setting: Setting::LearningRate, given: "NaN".to_owned() } => "NaN";
+        ConfigError::OutOfRange { setting: Setting::WeightDecay, given: "-1".to_owned() } => "-1";
+        ConfigError::OutOfRange { setting: Setting::Momentum, given: "1".to_owned() } =>
             "momentum", "got 1", "0.9";
-        ConfigProblem::OutOfRange { setting: Setting::LabelSmoothing, given: "0.7".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::LabelSmoothing, given: "0.7".to_owned() } =>
             "0.7", "0.5";
-        ConfigProblem::OutOfRange { setting: Setting::ClipNorm, given: "-3".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::ClipNorm, given: "-3".to_owned() } =>
             "-3", "above 0";
-        ConfigProblem::OutOfRange { setting: Setting::Accumulation, given: "0".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::Accumulation, given: "0".to_owned() } =>
             "a whole number of batches from 1 to 1024", "got 0";
-        ConfigProblem::OutOfRange { setting: Setting::WeightAveraging, given: "1.5".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::WeightAveraging, given: "1.5".to_owned() } =>
             "1.5", "below 1";
-        ConfigProblem::OutOfRange { setting: Setting::EarlyStopping, given: "0".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::EarlyStopping, given: "0".to_owned() } =>
             "a whole number of epochs from 1 to 1000", "got 0";
-        ConfigProblem::OutOfRange { setting: Setting::Threads, given: "0".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::Threads, given: "0".to_owned() } =>
             "threads", "got 0";
-        ConfigProblem::OutOfRange { setting: Setting::MemoryLimit, given: "0".to_owned() } =>
+        ConfigError::OutOfRange { setting: Setting::MemoryLimit, given: "0".to_owned() } =>
             "memory", "MiB", "got 0";
-        ConfigProblem::InitialWeights { path: path(), found: "LeNet-5 with tanh".to_owned(), asked: "MLP with ReLU".to_owned() } =>
+        ConfigError::InitialWeights { path: path(), found: "LeNet-5 with tanh".to_owned(), asked: "MLP with ReLU".to_owned() } =>
             FILE, "LeNet-5 with tanh", "MLP with ReLU";
-        ConfigProblem::Widths { model: ModelKind::LeNet, given: "7-9".parse().unwrap() } =>
+        ConfigError::Widths { model: ModelKind::LeNet, given: "7-9".parse().unwrap() } =>
             "LeNet-5", "7-9", "6-16-120-84";
-        ConfigProblem::NotTrainable { model: ModelKind::Onnx } => "ONNX network cannot be trained";
-        ConfigProblem::Layers { model: ModelKind::LeNet, given: "8C3-MP2".to_owned() } =>
+        ConfigError::NotTrainable { model: ModelKind::Onnx } => "ONNX network cannot be trained";
+        ConfigError::Layers { model: ModelKind::LeNet, given: "8C3-MP2".to_owned() } =>
             "LeNet-5", "8C3-MP2", "CNN";
-        ConfigProblem::TooManyParameters { parameters: 12_345_678 } => "12,345,678", "10,000,000";
-        ConfigProblem::RepeatedData { data: "MNIST".to_owned() } => "MNIST", "twice";
-        ConfigProblem::InitialClasses { path: path(), found: 10, asked: 26 } =>
+        ConfigError::TooManyParameters { parameters: 12_345_678 } => "12,345,678", "10,000,000";
+        ConfigError::RepeatedData { data: "MNIST".to_owned() } => "MNIST", "twice";
+        ConfigError::InitialClasses { path: path(), found: 10, asked: 26 } =>
             FILE, "10 classes", "has 26";
-        ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() } =>
+        ConfigError::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() } =>
             "bf16", DENIED;
-        ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() } =>
+        ConfigError::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() } =>
             "cuda", DENIED;
     });
     all.extend(says! {
@@ -242,11 +242,11 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         EngineExit::Garbled { reason: reason() } => DENIED;
     });
     all.extend(says! {
-        EnsembleProblem::Models { given: 65 } => "65 models", "1 to 64";
-        EnsembleProblem::DifferentClasses { first: Classes::Digits, other: Classes::Clothing } =>
+        EnsembleError::Models { given: 65 } => "65 models", "1 to 64";
+        EnsembleError::DifferentClasses { first: Classes::Digits, other: Classes::Clothing } =>
             "digits", "articles of clothing";
-        EnsembleProblem::DropoutPasses { given: 1 } => "1 passes", "2 to 1,000";
-        EnsembleProblem::NoDropout { path: path(), model: ModelKind::Mlp } => FILE, "dropout";
+        EnsembleError::DropoutPasses { given: 1 } => "1 passes", "2 to 1,000";
+        EnsembleError::NoDropout { path: path(), model: ModelKind::Mlp } => FILE, "dropout";
     });
     all
 }
@@ -280,7 +280,7 @@ fn every_problem_is_really_every_one() {
     let all = every_problem();
     all_are_there!(all, EngineError: Busy, NoSuchRun, DifferentClasses, NotOneModel, NotSent, NoConsent, Interrupted, Panicked, Gone);
     all_are_there!(all, TrainError: Diverged, DataChanged, NotResumable);
-    all_are_there!(all, ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable);
+    all_are_there!(all, ConfigError: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable);
     all_are_there!(all, DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Refused, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled);
     all_are_there!(all, InkError: Unreadable, Malformed, TooLarge);
     all_are_there!(all, ModelError: Unreadable, Foreign, Malformed);
@@ -289,7 +289,7 @@ fn every_problem_is_really_every_one() {
     all_are_there!(all, ExportError: Target, UnsupportedNetwork, Failed, Write);
     all_are_there!(all, ImportError: Unreadable, Malformed, Mismatch, NotFinite, Undecided, Graph, OtherNetwork, Classes, Other);
     all_are_there!(all, ComparisonError: Count, Repeated, DifferentData);
-    all_are_there!(all, EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout);
+    all_are_there!(all, EnsembleError: Models, DropoutPasses, DifferentClasses, NoDropout);
     all_are_there!(all, TargetError: Exist, Source, Clash, Write);
     all_are_there!(all, EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Slurm, Garbled);
     all_are_there!(all, DownloadError: NoConnection, Status, Redirects, WebPage, Broken, TooLarge, NotPublishedFile, Occupied, InProgress, NoRanges, NotInArchive, NoMirror, Address, Write, Cancelled);

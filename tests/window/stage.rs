@@ -10,7 +10,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::ink::Ink;
 use inkling::problem::Message;
 use inkling::protocol::{self, Answer, Command, Question};
-use inkling::records::{Details, Prediction};
+use inkling::records::{Prediction, PredictionDetails};
 use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
@@ -117,7 +117,7 @@ pub fn read_as(harness: &mut Staged, reading: impl Fn(&Ink) -> Prediction) {
             what: Question::Drawing { ink, .. },
         } = command
         {
-            let read = explained(reading(&ink), &ink, &Details::default());
+            let read = explained(reading(&ink), &ink, &PredictionDetails::default());
             let answer = Ok(Answer::Drawing(Box::new(read)));
             harness
                 .state()

@@ -3,9 +3,9 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
-use inkling::data::Found;
+use inkling::data::FoundDataset;
 use inkling::protocol::{Job, JobResult};
-use inkling::run_config::{DataSource, DataSpec, NamedSet, Precision, Preset, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, Precision, Preset, PublicDataset, RunConfig};
 use inkling::window::{Action, Phase, WizardStep};
 
 use crate::fake_engine::{Answers, app};
@@ -299,8 +299,8 @@ fn mnist_is_mixed_with_built_in_digits_where_it_is_found() {
         DataSpec::builtin()
     );
     let folder = "/data/mnist".into();
-    let mnist = Found {
-        set: NamedSet::Mnist,
+    let mnist = FoundDataset {
+        set: PublicDataset::Mnist,
         folder,
         train_images: 60_000,
         test_images: 9_000,

@@ -6,7 +6,9 @@ mod scaling;
 
 pub use profile::profile_sections;
 
-use crate::records::benchmark::{Effort, Machine, Measurement, Report, Workload};
+use crate::records::benchmark::{
+    BenchmarkReport, BenchmarkedMachine, Effort, Measurement, Workload,
+};
 use crate::run_config::{Augmentation, ModelKind, Precision};
 use crate::text::format::{count, duration, grouped, local_time, percent, significant};
 use crate::text::table::{self, Cell, Line, Section};
@@ -24,8 +26,8 @@ pub fn workload(workload: Workload) -> String {
 }
 
 /// When, on what and with what a report was made.
-pub fn heading(report: &Report) -> [String; 2] {
-    let Machine {
+pub fn heading(report: &BenchmarkReport) -> [String; 2] {
+    let BenchmarkedMachine {
         system,
         processor,
         simd,
@@ -55,7 +57,7 @@ pub fn heading(report: &Report) -> [String; 2] {
 }
 
 /// What other programs did to the figures, and what to do; `None` if they did nothing.
-pub fn disturbance(report: &Report) -> Option<String> {
+pub fn disturbance(report: &BenchmarkReport) -> Option<String> {
     (!report.disturbed.is_empty()).then(|| {
         let sign = table::UNRELIABLE.trim();
         format!(
@@ -89,7 +91,7 @@ pub fn sections(rows: &[Measurement], disturbed: &[Workload]) -> Vec<Section> {
 }
 
 /// The whole report as text, its columns lined up.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &BenchmarkReport) -> String {
     let mut text = heading(report).join("\n");
     text.push('\n');
     text.extend(disturbance(report).map(|sentence| format!("{sentence}\n")));

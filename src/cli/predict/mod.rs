@@ -22,7 +22,7 @@ use crate::text::visible;
 const FEW_FILES: usize = 200;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct PredictArgs {
     #[command(flatten)]
     models: Models,
     /// Images (PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM, PPM) and ink files (JSON or JSON Lines,
@@ -43,7 +43,7 @@ pub struct Arguments {
 }
 
 /// Classifies every input; reports those that cannot be read and continues with the rest.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &PredictArgs) -> Result<(), Failure> {
     let classifier =
         Classifier::load(&arguments.models.reference()?)?.ok_or(EngineError::NoSuchRun)?;
     if let Some(out) = &arguments.out {

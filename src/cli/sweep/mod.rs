@@ -14,8 +14,8 @@ use super::{devices, train};
 use crate::problem::Explain;
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
 use crate::sweep::{
-    Asha, Definition, DefinitionError, DefinitionFile, Ending, SamplerKind, SettingRange, Sweep,
-    Tested, Work, seconds, usual_parallel,
+    Asha, DefinitionError, DefinitionFile, SamplerKind, SettingRange, Sweep, SweepDefinition,
+    SweepEnd, Tested, Work, seconds, usual_parallel,
 };
 use crate::system::paths::Paths;
 use crate::text::format::joined;
@@ -23,7 +23,7 @@ use crate::text::format::joined;
 pub use report::JsonLine;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct SweepArgs {
     /// Description of the sweep as TOML; the options below override it
     #[arg(value_name = "FILE", conflicts_with = "resume")]
     file: Option<PathBuf>,
@@ -94,7 +94,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &SweepArgs) -> Result<(), Failure> {
     arguments.machines.check()?;
     let paths = Paths::find();
     let mut sweep = match &arguments.resume {
@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     report::began(&sweep, &mut output)?;
     let ending = report::run(&mut sweep, &mut executor, &mut output)?;
     drop(executor);
-    let is_complete = ending == Ending::Complete;
+    let is_complete = ending == SweepEnd::Complete;
     if is_complete && sweep.definition().is_exhausted(sweep.trials().len()) {
         note("Every combination of these values has been tried.");
     }
@@ -150,8 +150,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// An error if trials would need My digits on machines that may not receive them.
 fn check_consent(
-    arguments: &Arguments,
-    definition: &Definition,
+    arguments: &SweepArgs,
+    definition: &SweepDefinition,
     paths: &Paths,
 ) -> Result<(), Failure> {
     let folders = data_folders(definition.data_dir.clone(), paths)?;
@@ -160,7 +160,7 @@ fn check_consent(
         .check_consent(&definition.base.data, &folders, paths)
 }
 
-fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
+fn begin(arguments: &SweepArgs, paths: &Paths) -> Result<Sweep, Failure> {
     let mut definition = definition(arguments)?;
     let problems = definition.problems();
     if !problems.is_empty() {
@@ -209,7 +209,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
         run: summary.folder.clone(),
         test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
     };
-    sweep.note_tested(number, tested.clone())?;
+    sweep.record_test(number, tested.clone())?;
     report::tested(number, &tested, &sweep.definition().base.data, output)
 }
 
@@ -217,7 +217,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
 const TRIALS: u32 = 30;
 
 /// The definition; not yet checked as a whole.
-pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
+pub fn definition(arguments: &SweepArgs) -> Result<SweepDefinition, Failure> {
     let file = arguments
         .file
         .as_deref()
@@ -236,7 +236,7 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
     let data = data.located(&std::env::current_dir().unwrap_or_default());
     let preset = RunConfig::preset(arguments.preset.or(file.preset).unwrap_or(Preset::Balanced));
     let device = arguments.device.unwrap_or(preset.device);
-    let mut definition = Definition::of(RunConfig {
+    let mut definition = SweepDefinition::of(RunConfig {
         data,
         device,
         threads: arguments.threads,

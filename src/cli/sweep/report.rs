@@ -13,8 +13,8 @@ use crate::progress::Cancelled;
 use crate::records::DataUpload;
 use crate::run_config::{DataSpec, RunConfig};
 use crate::sweep::{
-    self, Definition, Ending, Executor, Outcome, Status, Sweep, SweepObserver, Tested, Trial,
-    TrialEpoch, Value, importance,
+    self, Executor, Outcome, Sweep, SweepDefinition, SweepEnd, SweepObserver, SweepStatus, Tested,
+    Trial, TrialEpoch, Value, importance,
 };
 use crate::text::format::{count, duration, joined, percent};
 use crate::text::table::{self, Line, Section};
@@ -31,7 +31,7 @@ pub enum JsonLine<'s> {
     /// The sweep begins or is resumed.
     Started {
         folder: String,
-        definition: &'s Definition,
+        definition: &'s SweepDefinition,
         /// Trials that have ended already, if it is resumed.
         ended: usize,
     },
@@ -296,7 +296,7 @@ pub fn run(
     sweep: &mut Sweep,
     executor: &mut dyn Executor,
     output: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<SweepEnd, Failure> {
     let space = sweep.definition().space.clone();
     let mut printer = SweepPrinter {
         progress: Progress::new(),
@@ -308,7 +308,7 @@ pub fn run(
     let SweepPrinter {
         progress, failure, ..
     } = printer;
-    if ending == Ok(Ending::Interrupted) && failure.is_none() {
+    if ending == Ok(SweepEnd::Interrupted) && failure.is_none() {
         progress.note("Stopping. Unfinished trials start again when the sweep is resumed.");
     }
     drop(progress);
@@ -377,7 +377,7 @@ impl SweepObserver for SweepPrinter<'_> {
         }
     }
 
-    fn report(&mut self, status: &Status) -> Result<(), Cancelled> {
+    fn report(&mut self, status: &SweepStatus) -> Result<(), Cancelled> {
         let of = status
             .trials
             .map_or_else(String::new, |trials| format!(" of {trials}"));

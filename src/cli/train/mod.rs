@@ -33,7 +33,7 @@ const ENDING: Duration = Duration::from_secs(10);
 const MOMENT: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct TrainArgs {
     #[command(flatten)]
     settings: Settings,
     /// Resume an interrupted run: the latest, or the one whose checkpoint is in DIR
@@ -81,7 +81,7 @@ pub struct Arguments {
     json: bool,
 }
 
-impl Arguments {
+impl TrainArgs {
     fn engine_settings(&self) -> Result<EngineSettings, Failure> {
         let runs = self.out.clone().map(|folder| RunsTarget::Folder {
             folder,
@@ -95,7 +95,7 @@ impl Arguments {
     }
 }
 
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub fn run(arguments: &TrainArgs) -> Result<(), Failure> {
     arguments.machines.check()?;
     let first = arguments
         .reproduce
@@ -234,7 +234,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Whether the paths can be stored that a checkpoint remembers.
-fn check_stored_paths(arguments: &Arguments) -> Result<(), Failure> {
+fn check_stored_paths(arguments: &TrainArgs) -> Result<(), Failure> {
     let folder = std::env::current_dir().unwrap_or_default();
     let mut paths = [&folder]
         .into_iter()

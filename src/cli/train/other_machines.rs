@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::{Arguments, report};
+use super::{TrainArgs, report};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::{self, Request};
 use crate::cli::output::{Output, Progress};
@@ -17,7 +17,7 @@ use crate::system::paths::Paths;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
+pub fn run(arguments: &TrainArgs, config: &RunConfig) -> Result<(), Failure> {
     let config = RunConfig {
         data: config
             .data

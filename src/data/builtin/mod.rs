@@ -9,7 +9,7 @@ pub mod skeletons;
 
 use rayon::prelude::*;
 
-use super::{DataError, DataSet, Split};
+use super::{DataError, Dataset, Split};
 use crate::ink::{Image, Ink, PIXELS};
 use crate::math::random::Random;
 use crate::progress::{PartialProgress, Progress};
@@ -42,17 +42,17 @@ pub fn generate(
     train: usize,
     test: usize,
     progress: &mut dyn Progress,
-) -> Result<DataSet, DataError> {
+) -> Result<Dataset, DataError> {
     let total = (train + test).max(1) as f32;
     let share = train as f32 / total;
     let mut part = |stream, count, start, end| {
         let mut progress = PartialProgress::of(progress, start, end);
         generate_split(seed, stream, count, &mut progress)
     };
-    Ok(DataSet {
+    Ok(Dataset {
         train: part(TRAIN_STREAM, train, 0.0, share)?,
         test: part(TEST_STREAM, test, share, 1.0)?,
-        ..DataSet::default()
+        ..Dataset::default()
     })
 }
 

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use super::idx::Kind;
 use super::idx_set::CLASSES_FILE;
 use crate::data::my_digits::KeptDrawing;
-use crate::data::{DataSet, Split};
+use crate::data::{Dataset, Split};
 use crate::ink::{Image, SIDE};
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
-use crate::run_config::{Classes, SetFormat};
+use crate::run_config::{Classes, DatasetFormat};
 use crate::system::files::{TemporaryFolder, folder_of, write_whole, write_whole_with};
 use crate::system::targets::{check_file, check_folder};
 use crate::system::{TargetError, WriteError};
@@ -40,12 +40,12 @@ pub fn export_drawings(
     Ok(write_whole_with(to, lines).map_err(TargetError::from)?)
 }
 
-/// Writes a data set to the folder `to`, whole or not at all, in a format of images: not
-/// [`SetFormat::Ink`], which holds drawings. Without a test split there are only training images:
-/// class folders are then not below `train`. `progress` is told the fraction done.
+/// Writes a data set to the folder `to`, whole or not at all, in a format of images, not of
+/// drawings ([`DatasetFormat::Ink`]). Without a test split, class folders are not below `train`.
+/// `progress` gets the fraction done.
 pub fn export_set(
-    set: &DataSet,
-    format: SetFormat,
+    set: &Dataset,
+    format: DatasetFormat,
     to: &Path,
     replace: bool,
     sources: &[&Path],
@@ -64,18 +64,18 @@ pub fn export_set(
     {
         let mut done = |images: usize| progress.report((before + images) as f32 / total);
         match format {
-            SetFormat::Png if set.test.is_empty() => {
+            DatasetFormat::Png if set.test.is_empty() => {
                 write_classes(split, &set.classes, folder.path(), &mut done)?;
             }
-            SetFormat::Png => {
+            DatasetFormat::Png => {
                 write_classes(split, &set.classes, &folder.path().join(name), &mut done)?;
             }
-            SetFormat::Csv => write_table(split, &folder.path().join(format!("{name}.csv")))?,
-            SetFormat::Idx | SetFormat::Ink => write_idx(split, folder.path(), idx_name)?,
+            DatasetFormat::Csv => write_table(split, &folder.path().join(format!("{name}.csv")))?,
+            DatasetFormat::Idx | DatasetFormat::Ink => write_idx(split, folder.path(), idx_name)?,
         }
         done(split.len())?;
     }
-    if format == SetFormat::Idx {
+    if format == DatasetFormat::Idx {
         write_names(&set.classes, folder.path())?;
     }
     let placed = if replace {

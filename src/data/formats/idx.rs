@@ -246,13 +246,13 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<Header, 
 
 /// The two files of a split.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct IdxFiles {
     pub images: PathBuf,
     /// A label for each of them.
     pub labels: PathBuf,
 }
 
-impl Pair {
+impl IdxFiles {
     /// `NAME-images` and `NAME-labels`.
     pub fn find(folder: &Path, name: &str) -> Result<Option<Self>, DataError> {
         let missing = |what: &str| {

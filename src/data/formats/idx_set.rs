@@ -4,26 +4,26 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::foreign::refused;
-use super::idx::{self, Kind, Pair};
+use super::idx::{self, IdxFiles, Kind};
 use super::pixels::Pixels;
 use super::{
-    Loaded, Recognized, SetFiles, boxed, damaged, entries, file_name, is_hidden, malformed,
+    DatasetFiles, Loaded, Recognized, boxed, damaged, entries, file_name, is_hidden, malformed,
     no_data, open, unreadable,
 };
-use crate::data::{DataError, DataSet, Split};
+use crate::data::{DataError, Dataset, Split};
 use crate::download::MNIST_SHA256;
 use crate::ink::Framing;
 use crate::progress::{PartialProgress, Progress};
-use crate::run_config::{Classes, NamedSet};
+use crate::run_config::{Classes, PublicDataset};
 use crate::system::files::{folder_of, read_limited};
 use crate::system::sha256::sha256_of;
 use crate::text::format::joined;
 use crate::text::visible;
 
 /// EMNIST's prefixes to MNIST's file names, and the sets they belong to.
-const EMNIST: [(&str, NamedSet); 2] = [
-    ("emnist-digits-", NamedSet::EmnistDigits),
-    ("emnist-letters-", NamedSet::EmnistLetters),
+const EMNIST: [(&str, PublicDataset); 2] = [
+    ("emnist-digits-", PublicDataset::EmnistDigits),
+    ("emnist-letters-", PublicDataset::EmnistLetters),
 ];
 /// A file beside the others that names the classes, one on each line, in the order of their
 /// numbers.
@@ -38,13 +38,13 @@ const TEST: [&str; 3] = ["test", "t10k", "valid"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdxSet {
     pub folder: PathBuf,
-    train: Pair,
-    test: Option<Pair>,
+    train: IdxFiles,
+    test: Option<IdxFiles>,
     /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al.
     /// 2017).
     transposed: bool,
     /// The set that it is, if that is known.
-    set: Option<NamedSet>,
+    set: Option<PublicDataset>,
 }
 
 /// The files of a set that has MNIST's names, or EMNIST's.
@@ -52,9 +52,13 @@ pub fn in_folder(folder: &Path) -> Recognized {
     // Torchvision's folders say which set they hold.
     let parent = folder.parent().filter(|_| file_name(folder) == "raw");
     let says = parent.and_then(|parent| {
-        [NamedSet::Mnist, NamedSet::FashionMnist, NamedSet::Kmnist]
-            .into_iter()
-            .find(|set| file_name(parent) == torchvision(*set))
+        [
+            PublicDataset::Mnist,
+            PublicDataset::FashionMnist,
+            PublicDataset::Kmnist,
+        ]
+        .into_iter()
+        .find(|set| file_name(parent) == torchvision(*set))
     });
     let named = |files: IdxSet| {
         let set = files.set.or(says);
@@ -101,10 +105,10 @@ impl IdxSet {
     /// set they are.
     fn open_prefixed<'a>(
         folder: &Path,
-        prefixes: impl Iterator<Item = (&'a str, Option<NamedSet>)>,
+        prefixes: impl Iterator<Item = (&'a str, Option<PublicDataset>)>,
     ) -> Result<Option<Self>, DataError> {
         for (prefix, set) in prefixes {
-            let pair = |name: &str| Pair::find(folder, &format!("{prefix}{name}"));
+            let pair = |name: &str| IdxFiles::find(folder, &format!("{prefix}{name}"));
             let test = if let Some(test) = pair("t10k")? {
                 Some(test)
             } else {
@@ -134,7 +138,7 @@ impl IdxSet {
     /// A file of images, with the labels beside it; `None` if its name or content is something
     /// else.
     fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
-        let set = |train: Pair| {
+        let set = |train: IdxFiles| {
             let (transposed, set) = emnists(&train.images);
             Self {
                 folder: folder_of(images).to_owned(),
@@ -144,7 +148,7 @@ impl IdxSet {
                 set,
             }
         };
-        Ok(Pair::of_images(images)?.map(set))
+        Ok(IdxFiles::of_images(images)?.map(set))
     }
 
     /// The set in a folder whose files have names of their own: one pair, or one for training and
@@ -154,11 +158,11 @@ impl IdxSet {
         for path in entries(folder)? {
             let path = path?;
             if !is_hidden(&path) && path.is_file() {
-                pairs.extend(Pair::of_images(&path)?);
+                pairs.extend(IdxFiles::of_images(&path)?);
             }
         }
         pairs.sort_by(|a, b| a.images.cmp(&b.images));
-        let is_named = |pair: &Pair, words: &[&str]| {
+        let is_named = |pair: &IdxFiles, words: &[&str]| {
             let name = file_name(&pair.images).to_lowercase();
             words.iter().any(|word| name.contains(word))
         };
@@ -192,7 +196,7 @@ impl IdxSet {
     }
 
     /// The set of this name in one of the data folders, the first that has it.
-    pub fn find(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Self>, DataError> {
+    pub fn find(set: PublicDataset, folders: &[PathBuf]) -> Result<Option<Self>, DataError> {
         for folder in folders.iter().flat_map(|folder| places(set, folder)) {
             let prefixes = EMNIST
                 .into_iter()
@@ -201,7 +205,10 @@ impl IdxSet {
             let found =
                 Self::open_prefixed(&folder, std::iter::once(("", Some(set))).chain(prefixes))?;
             if let Some(found) = found {
-                let transposed = matches!(set, NamedSet::EmnistDigits | NamedSet::EmnistLetters);
+                let transposed = matches!(
+                    set,
+                    PublicDataset::EmnistDigits | PublicDataset::EmnistLetters
+                );
                 return Ok(Some(Self {
                     transposed,
                     ..found
@@ -213,7 +220,7 @@ impl IdxSet {
 
     /// How many training and test images the headers claim.
     pub fn counts(&self) -> Result<[u64; 2], DataError> {
-        let count = |pair: &Pair| idx::count(&pair.images, Kind::Images);
+        let count = |pair: &IdxFiles| idx::count(&pair.images, Kind::Images);
         Ok([
             count(&self.train)?,
             self.test.as_ref().map_or(Ok(0), count)?,
@@ -259,7 +266,7 @@ impl IdxSet {
     }
 }
 
-impl SetFiles for IdxSet {
+impl DatasetFiles for IdxSet {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         // Right for MNIST, whose test split is a seventh of the whole.
         let share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
@@ -282,7 +289,7 @@ impl SetFiles for IdxSet {
         let mut set = match (self.set, self.names()?) {
             (Some(set), _) => named_classes(set, path, train_split, test_split)?,
             (None, Some(classes)) => of_classes(classes, 0, path, train_split, test_split)?,
-            (None, None) => DataSet::of_numbers(train_split, test_split).map_err(damaged(path))?,
+            (None, None) => Dataset::of_numbers(train_split, test_split).map_err(damaged(path))?,
         };
         let parts = std::iter::once(train).chain(test).collect();
         let framing = Framing::of(&set.classes);
@@ -295,13 +302,13 @@ impl SetFiles for IdxSet {
 
 /// The set of this name with what its labels stand for.
 pub fn named_classes(
-    set: NamedSet,
+    set: PublicDataset,
     path: &Path,
     train: Split,
     test: Split,
-) -> Result<DataSet, DataError> {
+) -> Result<Dataset, DataError> {
     // A is 1 in EMNIST's letters.
-    let first = u8::from(set == NamedSet::EmnistLetters);
+    let first = u8::from(set == PublicDataset::EmnistLetters);
     of_classes(set.classes(), first, path, train, test)
 }
 
@@ -312,7 +319,7 @@ pub fn of_classes(
     path: &Path,
     mut train: Split,
     mut test: Split,
-) -> Result<DataSet, DataError> {
+) -> Result<Dataset, DataError> {
     let numbers = usize::from(first)..usize::from(first) + classes.len();
     if let Some(label) = train
         .labels
@@ -332,7 +339,7 @@ pub fn of_classes(
         .into_iter()
         .flat_map(|split| &mut split.labels)
         .for_each(|label| *label -= first);
-    Ok(DataSet {
+    Ok(Dataset {
         train,
         test,
         classes,
@@ -342,7 +349,7 @@ pub fn of_classes(
 
 /// Whether files are EMNIST's, which publishes all its sets with rows and columns exchanged, and
 /// which of its sets they are, by the name of the first.
-pub fn emnists(path: &Path) -> (bool, Option<NamedSet>) {
+pub fn emnists(path: &Path) -> (bool, Option<PublicDataset>) {
     let name = file_name(path).to_lowercase();
     let set = EMNIST
         .into_iter()
@@ -354,27 +361,29 @@ pub fn emnists(path: &Path) -> (bool, Option<NamedSet>) {
 /// Where a set may be in a data folder: under its name, where torchvision puts it, or in the folder
 /// itself. The sets' files have the same names, so a folder that does not say which set it holds is
 /// taken for MNIST.
-fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
+fn places(set: PublicDataset, folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![
         folder.join(set.name()),
         folder.join(torchvision(set)).join("raw"),
     ];
-    let says = folder
-        .file_name()
-        .and_then(|name| NamedSet::ALL.into_iter().find(|set| name == set.name()));
-    if says.unwrap_or(NamedSet::Mnist) == set {
+    let says = folder.file_name().and_then(|name| {
+        PublicDataset::ALL
+            .into_iter()
+            .find(|set| name == set.name())
+    });
+    if says.unwrap_or(PublicDataset::Mnist) == set {
         places.push(folder.to_owned());
     }
     places
 }
 
 /// What torchvision calls a set's folder.
-const fn torchvision(set: NamedSet) -> &'static str {
+const fn torchvision(set: PublicDataset) -> &'static str {
     match set {
-        NamedSet::Mnist => "MNIST",
-        NamedSet::FashionMnist => "FashionMNIST",
-        NamedSet::Kmnist => "KMNIST",
-        NamedSet::EmnistDigits | NamedSet::EmnistLetters => "EMNIST",
+        PublicDataset::Mnist => "MNIST",
+        PublicDataset::FashionMnist => "FashionMNIST",
+        PublicDataset::Kmnist => "KMNIST",
+        PublicDataset::EmnistDigits | PublicDataset::EmnistLetters => "EMNIST",
     }
 }
 
@@ -382,7 +391,7 @@ const fn torchvision(set: NamedSet) -> &'static str {
 /// set.
 pub fn in_data_folder(folder: &Path) -> Recognized {
     let mut found = Vec::new();
-    for set in NamedSet::ALL {
+    for set in PublicDataset::ALL {
         let is_its_own = file_name(folder) == torchvision(set);
         let folders = if is_its_own {
             [folder.parent().unwrap_or(folder).to_owned()]

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 use super::pixels::Originals;
 use super::{
-    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, as_data_error, boxed, damaged,
+    DataError, DatasetFiles, Loaded, MAX_IMAGES, PARTS, Recognized, as_data_error, boxed, damaged,
     divided, entries, file_name, is_hidden, malformed, too_large,
 };
 use crate::data::dataset::{ClassLabels, assign};
-use crate::data::{DataSet, Split};
+use crate::data::{Dataset, Split};
 use crate::ink::{Framing, is_named_like_an_image, read_image_file};
 use crate::progress::{PartialProgress, Progress};
 use crate::run_config::{CLASS_COUNTS, Classes};
@@ -60,7 +60,7 @@ fn read_both(
     [train, test]: [&Files; 2],
     classes: Classes,
     progress: &mut dyn Progress,
-) -> Result<DataSet, DataError> {
+) -> Result<Dataset, DataError> {
     let share = train.len() as f32 / (train.len() + test.len()) as f32;
     let framing = Framing::of(&classes);
     let mut originals = Originals::default();
@@ -74,7 +74,7 @@ fn read_both(
             &mut PartialProgress::of(progress, start, end),
         )
     };
-    Ok(DataSet {
+    Ok(Dataset {
         train: read(train, 0.0, share, progress)?,
         test: read(test, share, 1.0, progress)?,
         classes,
@@ -191,7 +191,7 @@ impl ClassFolders {
     }
 }
 
-impl SetFiles for ClassFolders {
+impl DatasetFiles for ClassFolders {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let mut labels = ClassLabels::default();
         let train = self.files(&self.train, &mut labels)?;
@@ -287,7 +287,7 @@ struct NamedImages {
     note: Option<String>,
 }
 
-impl SetFiles for NamedImages {
+impl DatasetFiles for NamedImages {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let mut set = read_both([&self.train, &self.test], Classes::Digits, progress)?;
         set.notes.extend(self.note.take());

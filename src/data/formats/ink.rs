@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{DataError, Loaded, MAX_IMAGES, SetFiles, as_data_error, boxed, malformed, too_large};
-use crate::data::{DataSet, NotDigits, Split, Writers};
+use super::{
+    DataError, DatasetFiles, Loaded, MAX_IMAGES, as_data_error, boxed, malformed, too_large,
+};
+use crate::data::{Dataset, NotDigits, Split, Writers};
 use crate::ink::{self, InkEntry, read_ink_file};
 use crate::progress::Progress;
 
@@ -11,16 +13,16 @@ use crate::progress::Progress;
 const CHUNK: usize = 500;
 
 /// A file of drawings; each must be labeled with a digit.
-pub fn of_file(path: &Path) -> Box<dyn SetFiles> {
+pub fn of_file(path: &Path) -> Box<dyn DatasetFiles> {
     boxed(InkDrawings(path.to_owned()))
 }
 
 struct InkDrawings(PathBuf);
 
-impl SetFiles for InkDrawings {
+impl DatasetFiles for InkDrawings {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let (train, writers) = read(&self.0, progress)?;
-        let set = DataSet::of_digits(train);
+        let set = Dataset::of_digits(train);
         Ok(Loaded { set, writers })
     }
 }

@@ -22,7 +22,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::load::Writers;
-use super::{DataError, DataSet};
+use super::{DataError, Dataset};
 use crate::ink::InkError;
 use crate::progress::Progress;
 use crate::run_config::MAX_LABEL;
@@ -43,13 +43,13 @@ const PARTS: [&[&str]; 3] = [
 
 /// A source as it is: with the test split that it has, which may be none.
 pub struct Loaded {
-    pub set: DataSet,
+    pub set: Dataset,
     /// Who wrote those of the training split.
     pub writers: Writers,
 }
 
-impl From<DataSet> for Loaded {
-    fn from(set: DataSet) -> Self {
+impl From<Dataset> for Loaded {
+    fn from(set: Dataset) -> Self {
         Self {
             set,
             writers: Writers::default(),
@@ -58,7 +58,7 @@ impl From<DataSet> for Loaded {
 }
 
 /// The files of a data set that was found on disk and is not read yet.
-pub trait SetFiles {
+pub trait DatasetFiles {
     /// Reads it; the test split is empty if there is none.
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError>;
 
@@ -70,7 +70,7 @@ pub trait SetFiles {
 }
 
 /// A set in one format, or `None` if it is in another.
-type Recognized = Result<Option<Box<dyn SetFiles>>, DataError>;
+type Recognized = Result<Option<Box<dyn DatasetFiles>>, DataError>;
 
 /// The formats of folders, in the order in which they are looked for.
 const FOLDERS: [fn(&Path) -> Recognized; 9] = [
@@ -97,7 +97,7 @@ const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
 ];
 
 /// The data set at this path. Reads no images, but looks at the disk.
-pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
+pub fn open_set(path: &Path) -> Result<Box<dyn DatasetFiles>, DataError> {
     let about = path.metadata().map_err(unreadable(path))?;
     if !about.is_dir() {
         let start = first_bytes(path)?;
@@ -148,7 +148,7 @@ fn divided<T>(train: &mut Vec<T>, validation: Vec<T>, test: &mut Vec<T>) -> Opti
     Some(note.to_owned())
 }
 
-fn boxed(set: impl SetFiles + 'static) -> Box<dyn SetFiles> {
+fn boxed(set: impl DatasetFiles + 'static) -> Box<dyn DatasetFiles> {
     Box::new(set)
 }
 

@@ -15,10 +15,10 @@ use zip::ZipArchive;
 
 use super::pixels::{Pixels, Shape};
 use super::{
-    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, boxed, damaged, divided, entries,
-    file_name, foreign, malformed, open_plain, too_large,
+    DataError, DatasetFiles, Loaded, MAX_IMAGES, PARTS, Recognized, boxed, damaged, divided,
+    entries, file_name, foreign, malformed, open_plain, too_large,
 };
-use crate::data::{DataSet, Split};
+use crate::data::{Dataset, Split};
 use crate::ink::Framing;
 use crate::progress::Progress;
 use crate::run_config::{CLASS_COUNTS, MAX_LABEL};
@@ -225,7 +225,7 @@ impl<R: Read + Seek> ArraySet<R> {
     }
 
     /// Reads the set; the test split is empty if it has no arrays.
-    pub fn read(&mut self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+    pub fn read(&mut self, progress: &mut dyn Progress) -> Result<Dataset, DataError> {
         if !self.unnamed.is_empty() {
             self.pair_unnamed()?;
         }
@@ -254,7 +254,7 @@ impl<R: Read + Seek> ArraySet<R> {
             split.labels.extend(labels);
         }
         let [train, test] = splits;
-        let mut set = DataSet::of_numbers(train, test).map_err(damaged(&self.path))?;
+        let mut set = Dataset::of_numbers(train, test).map_err(damaged(&self.path))?;
         let framing = Framing::of(&set.classes);
         let framed = Pixels::framed(pixels, framing, &mut set.notes, progress)?;
         for (number, images) in framed.into_iter().enumerate() {
@@ -418,7 +418,7 @@ impl<R: Read + Seek> ArraySet<R> {
     }
 }
 
-impl<R: Read + Seek> SetFiles for ArraySet<R> {
+impl<R: Read + Seek> DatasetFiles for ArraySet<R> {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         Ok(Self::read(self, progress)?.into())
     }

@@ -20,10 +20,10 @@ use super::idx_set::of_classes;
 use super::pixel_table::LABEL;
 use super::pixels::{Originals, Pixels, Shape};
 use super::{
-    DataError, Loaded, MAX_IMAGES, PARTS, SetFiles, as_data_error, boxed, damaged, divided,
+    DataError, DatasetFiles, Loaded, MAX_IMAGES, PARTS, as_data_error, boxed, damaged, divided,
     file_name, malformed, open_plain, too_large,
 };
-use crate::data::{DataSet, Split};
+use crate::data::{Dataset, Split};
 use crate::ink::{Framing, PIXELS, read_set_image};
 use crate::progress::{PartialProgress, Progress};
 use crate::run_config::{Classes, MAX_LABEL};
@@ -49,7 +49,7 @@ struct ParquetSet {
 }
 
 /// The files in this folder, or in one of those that may have them.
-pub fn in_folder(folder: &Path) -> Option<Box<dyn SetFiles>> {
+pub fn in_folder(folder: &Path) -> Option<Box<dyn DatasetFiles>> {
     let folders = std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name)));
     let files = folders
         .map(|folder| files_in(&folder))
@@ -83,7 +83,7 @@ pub fn in_folder(folder: &Path) -> Option<Box<dyn SetFiles>> {
 }
 
 /// One file alone.
-pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn SetFiles>> {
+pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn DatasetFiles>> {
     start.starts_with(b"PAR1").then(|| {
         boxed(ParquetSet {
             train: vec![path.to_owned()],
@@ -93,7 +93,7 @@ pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn SetFiles>> {
     })
 }
 
-impl SetFiles for ParquetSet {
+impl DatasetFiles for ParquetSet {
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let paths: Vec<&Path> = self
             .train
@@ -119,7 +119,7 @@ impl SetFiles for ParquetSet {
                 let classes = Classes::of_names(&names).map_err(damaged(path))?;
                 of_classes(classes, 0, path, train, test)?
             }
-            None => DataSet::of_numbers(train, test).map_err(damaged(path))?,
+            None => Dataset::of_numbers(train, test).map_err(damaged(path))?,
         };
         let framing = Framing::of(&set.classes);
         let (mut originals, mut parts) = (Originals::default(), Vec::new());

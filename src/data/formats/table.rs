@@ -12,11 +12,11 @@ use super::pixel_table::{LABEL, Layout, PixelTable, whole_label};
 use super::pixels::{Originals, Pixels};
 use super::rows::Rows;
 use super::{
-    DataError, Loaded, MAX_IMAGES, PARTS, Recognized, SetFiles, boxed, damaged, divided, entries,
-    file_name, images, malformed, open, too_large,
+    DataError, DatasetFiles, Loaded, MAX_IMAGES, PARTS, Recognized, boxed, damaged, divided,
+    entries, file_name, images, malformed, open, too_large,
 };
 use crate::data::dataset::{ClassLabels, assign};
-use crate::data::{DataSet, Split};
+use crate::data::{Dataset, Split};
 use crate::ink::{Framing, PIXELS};
 use crate::progress::{PartialProgress, Progress};
 use crate::system::files::folder_of;
@@ -108,7 +108,7 @@ impl Named {
 }
 
 /// A table alone.
-pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn SetFiles>> {
+pub fn of_file(path: &Path, start: &[u8]) -> Option<Box<dyn DatasetFiles>> {
     let table = || boxed(Tables([vec![path.to_owned()], Vec::new(), Vec::new()]));
     (is_named_like_a_table(path) || is_numbers(start)).then(table)
 }
@@ -123,7 +123,7 @@ fn is_numbers(start: &[u8]) -> bool {
         && start.iter().filter(|byte| is_between(byte)).count() >= 8
 }
 
-impl SetFiles for Tables {
+impl DatasetFiles for Tables {
     /// Kaggle's own test.csv has no labels: then part of the training images is the test split.
     fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let [mut train, validation, mut test] = std::mem::take(&mut self.0);
@@ -164,7 +164,7 @@ fn read(
     train: &[PathBuf],
     test: &[PathBuf],
     progress: &mut dyn Progress,
-) -> Result<DataSet, DataError> {
+) -> Result<Dataset, DataError> {
     let paths: Vec<&Path> = train.iter().chain(test).map(PathBuf::as_path).collect();
     let first = paths.first().copied().unwrap_or(Path::new(""));
     let mut labels = ClassLabels::default();
@@ -239,11 +239,11 @@ fn read(
     }
     let mut set = match emnist {
         Some(set) => named_classes(set, first, set_train, set_test)?,
-        None => DataSet {
+        None => Dataset {
             train: set_train,
             test: set_test,
             classes,
-            ..DataSet::default()
+            ..Dataset::default()
         },
     };
     set.notes = notes;

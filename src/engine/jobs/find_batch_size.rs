@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::{JobContext, Workspace};
-use crate::data::{DataSet, validation_size};
+use crate::data::{Dataset, validation_size};
 use crate::hardware::BackgroundLoad;
 use crate::nn::DeviceContext;
 use crate::problem::Problem;
@@ -38,7 +38,7 @@ fn time_each(
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     accuracy: f64,
-    data: &DataSet,
+    data: &Dataset,
     device: &DeviceContext,
 ) -> Result<BatchSizeFinding, Problem> {
     let mut load = BackgroundLoad::start();

@@ -8,7 +8,7 @@ use crate::nn::Net;
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
-use crate::records::{Intervention, RateSearch, SEARCH_STEPS, StepPoint, Telemetry};
+use crate::records::{Intervention, LearningRateSearch, SEARCH_STEPS, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::train::{self, EndRequest, RunObserver};
 
@@ -25,7 +25,7 @@ pub(super) fn run(
     context.queue.events.data_notes(context.id, &data.notes);
     let mut run = RateSearchRun {
         context,
-        search: RateSearch::default(),
+        search: LearningRateSearch::default(),
         now: Telemetry::default(),
         diverged: false,
         cancelled: false,
@@ -48,7 +48,7 @@ pub(super) fn run(
 /// The search while it trains.
 struct RateSearchRun<'r, 'q, 'c> {
     context: &'r mut JobContext<'q, 'c>,
-    search: RateSearch,
+    search: LearningRateSearch,
     now: Telemetry,
     diverged: bool,
     cancelled: bool,
@@ -69,7 +69,7 @@ impl RateSearchRun<'_, '_, '_> {
 }
 
 impl RunObserver for RateSearchRun<'_, '_, '_> {
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.cancelled |= self.report().is_err();
         // Unlike a run that is stopped, one that is interrupted ends without measuring anything.
         if self.cancelled || self.diverged || self.search.is_over() {

@@ -17,7 +17,7 @@ use crate::protocol::{EngineError, JobProgress, JobResult};
 use crate::records::{
     Annotation, BeforeAfter, Calibration, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry,
 };
-use crate::run_config::{Classes, ConfigProblem, WeightFormat};
+use crate::run_config::{Classes, ConfigError, WeightFormat};
 use crate::runs::Store;
 use crate::text::format::count;
 use crate::train::{
@@ -44,7 +44,7 @@ pub(super) fn run(
         None
     };
     if !card.model.is_trainable() {
-        return Err(ConfigProblem::NotTrainable { model: card.model }.into());
+        return Err(ConfigError::NotTrainable { model: card.model }.into());
     }
     if !card.labels.are_digits() {
         return Err(EngineError::DifferentClasses {
@@ -175,7 +175,7 @@ impl RunObserver for Run<'_, '_, '_> {
         self.total = run.plan.total_steps.max(1);
     }
 
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.context.go_on()
     }
 

@@ -11,7 +11,7 @@ use crate::problem::{Explain, Problem};
 use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::{ImportSpec, SplitEvaluation};
-use crate::run_config::{DataSource, DataSpec, NamedSet, WeightFormat};
+use crate::run_config::{DataSource, DataSpec, PublicDataset, WeightFormat};
 use crate::runs::RunContents;
 
 /// The share of the whole that it takes to find out which network the weights belong to; the rest
@@ -83,7 +83,7 @@ fn training_images(
     let named = spec.data.clone().filter(DataSpec::is_known);
     for data in named
         .into_iter()
-        .chain([DataSpec::single(DataSource::Named(NamedSet::Mnist))])
+        .chain([DataSpec::single(DataSource::Named(PublicDataset::Mnist))])
     {
         match load(&data, folders, progress) {
             Ok(set) if !set.train.is_empty() => {

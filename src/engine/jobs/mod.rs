@@ -18,7 +18,7 @@ use super::autotuning;
 use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
-use crate::data::{DataSet, check_labels};
+use crate::data::{Dataset, check_labels};
 use crate::nn::{ComputeError, DeviceContext};
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
@@ -112,7 +112,7 @@ impl Workspace<'_> {
         &mut self,
         config: &RunConfig,
         progress: &mut dyn Progress,
-    ) -> Result<(&DataSet, DeviceContext), Problem> {
+    ) -> Result<(&Dataset, DeviceContext), Problem> {
         // Better refused now than after an hour of training.
         crate::train::check(config)?;
         let settings = self.settings;

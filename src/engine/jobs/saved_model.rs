@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::EngineError;
 use crate::records::{ModelRef, RunSummary, SplitEvaluation};
-use crate::run_config::{DataSource, DataSpec, EvaluationSplit, NamedSet};
+use crate::run_config::{DataSource, DataSpec, EvaluationSplit, PublicDataset};
 use crate::runs;
 
 pub(in crate::engine) struct SavedModel {
@@ -86,7 +86,7 @@ pub(super) fn test(
     let classes = card.labels.clone();
     for source in preferred
         .into_iter()
-        .chain([DataSource::Named(NamedSet::Mnist), DataSource::Builtin])
+        .chain([DataSource::Named(PublicDataset::Mnist), DataSource::Builtin])
     {
         if source.known_classes().is_some_and(|known| known != classes) {
             continue;

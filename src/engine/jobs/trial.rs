@@ -41,7 +41,7 @@ impl RunObserver for Trial<'_, '_, '_> {
         self.total_steps = run.plan.total_steps.max(1);
     }
 
-    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, _: &Net) -> Result<(), EndRequest> {
         self.context.go_on()
     }
 

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::{Command, Event, JobEvent, JobResult};
 use crate::records::{BundleId, BundleUse, FilePart};
-use crate::run_config::{DataSpec, SetFormat};
+use crate::run_config::{DataSpec, DatasetFormat};
 use crate::runs::{CHECKPOINT, write_checkpoint};
 use crate::system::files::{TemporaryFolder, read_limited, write_whole};
 use crate::system::paths::Paths;
@@ -73,7 +73,7 @@ impl Bundle {
         let folder =
             tempfile::tempdir().map_err(|error| unreadable(&std::env::temp_dir(), &error))?;
         let files = folder.path().join("data");
-        export_set(&set, SetFormat::Idx, &files, false, &[], progress).map_err(|error| {
+        export_set(&set, DatasetFormat::Idx, &files, false, &[], progress).map_err(|error| {
             DataError::Unreadable {
                 path: files.clone(),
                 reason: error.message.what,

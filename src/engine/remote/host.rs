@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::protocol::EngineExit;
 use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
 use crate::run_config::DeviceChoice;
-use crate::self_test::{Report, run_in_subprocess};
+use crate::self_test::{SelfTestReport, run_in_subprocess};
 use crate::system::process::{Exit, quoted_for_sh, run_within};
 
 /// The program where none is named.
@@ -254,7 +254,7 @@ fn disconnected(host: &SshHost, exit: Exit) -> EngineExit {
     }
 }
 
-pub fn self_test_on(host: &SshHost, device: DeviceChoice) -> Result<Report, Problem> {
+pub fn self_test_on(host: &SshHost, device: DeviceChoice) -> Result<SelfTestReport, Problem> {
     run_in_subprocess(
         host.command(&[
             "hardware",

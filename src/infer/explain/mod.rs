@@ -16,8 +16,8 @@ use crate::ink::{CandidateImage, Image, Ink, PIXELS, PlacedInk, Placement, Steps
 use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::records::{
-    Attribution, Counterfactual, Details, DigitPrediction, Explanation, Prediction, Recognition,
-    WhySpec,
+    Attribution, Counterfactual, DigitPrediction, Explanation, Prediction, PredictionDetails,
+    Recognition, WhySpec,
 };
 
 /// The output of a model for an image, as far as one class is concerned.
@@ -37,7 +37,7 @@ impl Classifier {
         &self,
         prediction: Prediction,
         (ink, steps): (&Ink, &Steps),
-        details: &Details,
+        details: &PredictionDetails,
     ) -> Result<Recognition, Problem> {
         let start = Instant::now();
         let explanation = details

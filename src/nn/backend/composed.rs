@@ -88,11 +88,11 @@ pub fn activate(x: &Tensor, activation: Activation) -> Result<Tensor> {
 
 /// `ops::add`.
 pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>) -> Result<Tensor> {
-    perhaps(&(a + b)?, activation)
+    activate_if_some(&(a + b)?, activation)
 }
 
 /// The activation, if there is one.
-pub fn perhaps(x: &Tensor, activation: Option<Activation>) -> Result<Tensor> {
+pub fn activate_if_some(x: &Tensor, activation: Option<Activation>) -> Result<Tensor> {
     activation.map_or_else(|| Ok(x.clone()), |activation| activate(x, activation))
 }
 
@@ -104,7 +104,7 @@ pub fn linear(
     relu: bool,
     precision: Precision,
 ) -> Result<Tensor> {
-    perhaps(
+    activate_if_some(
         &product(x, &weight.t()?, precision)?.broadcast_add(bias)?,
         relu.then_some(Activation::Relu),
     )
@@ -264,7 +264,7 @@ pub fn batch_norm(
     let normalized = x
         .broadcast_sub(mean)?
         .broadcast_div(&(variance + BatchNorm::EPSILON)?.sqrt()?)?;
-    perhaps(
+    activate_if_some(
         &normalized.broadcast_mul(weight)?.broadcast_add(bias)?,
         activation,
     )

@@ -16,7 +16,7 @@ use crate::data::{Split, gather_batch};
 use crate::math::random::Random;
 use crate::records::{InitializationReport, LayerVariance};
 use crate::run_config::{Activation, Initialization, Network};
-use statistics::{PixelStatistics, PrincipalComponents, Whitening};
+use statistics::{PatchPca, PixelStatistics, Whitening};
 
 /// Images that go through the network: enough to know a variance to a few percent, and little work
 /// for a large network.
@@ -51,7 +51,7 @@ pub fn initialize(
     let components = match method {
         Initialization::Pca | Initialization::Zca => {
             let mut random = Random::stream(seed, "principal components", 0);
-            let components = PrincipalComponents::of_input(&net, images, indices, &mut random);
+            let components = PatchPca::of_input(&net, images, indices, &mut random);
             let whitening = if method == Initialization::Zca {
                 Whitening::Zca
             } else {

@@ -10,7 +10,7 @@ use crate::data::Split;
 use crate::ink::SIDE;
 use crate::math::random::Random;
 use crate::nn::{Net, Parameter, Role};
-use crate::records::{Components, Normalization, WeightImages};
+use crate::records::{FilterImages, Normalization, PatchComponents};
 
 /// Images that are analyzed.
 const IMAGES: usize = 2048;
@@ -95,7 +95,7 @@ pub enum Whitening {
 
 /// The eigenvectors of the covariance of normalized pixels, in f64: the variance of a pixel that
 /// never changes is a rounding error whose square would be too small for f32.
-pub struct PrincipalComponents {
+pub struct PatchPca {
     samples: usize,
     side: usize,
     mean: DVector<f64>,
@@ -105,7 +105,7 @@ pub struct PrincipalComponents {
     eigenvectors: DMatrix<f64>,
 }
 
-impl PrincipalComponents {
+impl PatchPca {
     /// Of what the first layer of the network sees of the images at these indices; `None` if it
     /// has several input channels.
     pub fn of_input(
@@ -250,13 +250,13 @@ impl PrincipalComponents {
     }
 
     /// What people are shown of them.
-    pub fn report(&self) -> Components {
+    pub fn report(&self) -> PatchComponents {
         let total = self.eigenvalues.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let shown = self
             .eigenvectors
             .columns(0, self.eigenvalues.len().min(SHOWN));
         let weights: Vec<f32> = shown.iter().map(|weight| *weight as f32).collect();
-        Components {
+        PatchComponents {
             samples: self.samples as u32,
             side: self.side as u32,
             explained: self
@@ -264,7 +264,7 @@ impl PrincipalComponents {
                 .iter()
                 .map(|eigenvalue| (eigenvalue / total) as f32)
                 .collect(),
-            images: WeightImages::of(self.side, self.side, &weights),
+            images: FilterImages::of(self.side, self.side, &weights),
         }
     }
 }

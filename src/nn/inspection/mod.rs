@@ -9,7 +9,7 @@ use candle_core::{Result, Tensor};
 
 use super::forward::Moment;
 use super::{Images, Layer, Mode, Net};
-use crate::records::{InspectedLayer, Inspection, LayerKind, Look, map_of};
+use crate::records::{InspectedLayer, Inspection, LayerKind, UnitSelection, map_of};
 
 /// What goes from one layer to the next, and which of the stages gave it its maps.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ impl Maps {
 impl Net {
     /// What it computes for an image of 784 pixels, and how the number that is looked at comes
     /// about.
-    pub fn inspect(&self, pixels: &[u8], look: Option<Look>) -> Result<Inspection> {
+    pub fn inspect(&self, pixels: &[u8], look: Option<UnitSelection>) -> Result<Inspection> {
         let mut outputs = Vec::new();
         let mut keep = |_: &Layer, moment: Moment<'_>| {
             if let Moment::After(output) = moment {

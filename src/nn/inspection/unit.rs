@@ -8,7 +8,7 @@ use super::{Maps, Stage};
 use crate::nn::ops::{BatchNorm, LAYER_NORM_EPSILON, Window};
 use crate::nn::{Layer, Mode, Net};
 use crate::records::{
-    InspectedLayer, InspectedUnit, Look, Step, StepKind, Term, pooled_places, row_length,
+    InspectedLayer, InspectedUnit, Step, StepKind, Term, UnitSelection, pooled_places, row_length,
 };
 
 impl Net {
@@ -17,7 +17,7 @@ impl Net {
         &self,
         stage: &Stage<'_>,
         layer: &InspectedLayer,
-        look: Look,
+        look: UnitSelection,
     ) -> Result<InspectedUnit> {
         let map = layer.map(look.unit);
         let place = look
@@ -70,7 +70,7 @@ impl Net {
         };
         let place = Some(place);
         Ok(InspectedUnit {
-            look: Look { place, ..look },
+            look: UnitSelection { place, ..look },
             attention,
             terms,
             bias,

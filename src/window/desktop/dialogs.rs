@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::problem::Message;
-use crate::run_config::SetFormat;
+use crate::run_config::DatasetFormat;
 use crate::system::files::write_whole;
 use crate::window::{App, Ctx, Shell};
 
@@ -44,7 +44,7 @@ pub enum Purpose {
     /// A lesson to open.
     Lesson,
     /// The file or folder to export the kept drawings to.
-    ExportMyDigits(SetFormat),
+    ExportMyDigits(DatasetFormat),
     /// The file to write these bytes to.
     Save(Vec<u8>),
 }

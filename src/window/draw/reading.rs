@@ -7,7 +7,7 @@ use super::why::Explained;
 use super::{Canvas, Draw};
 use crate::protocol::{Answer, Command, Question};
 use crate::records::{
-    Details, DigitPrediction, Inspection, JobId, ModelRef, Prediction, Recognition,
+    DigitPrediction, Inspection, JobId, ModelRef, Prediction, PredictionDetails, Recognition,
 };
 use crate::window::digit_map::NEAREST;
 use crate::window::{App, Ctx, Level, Screen};
@@ -270,34 +270,34 @@ impl Draw {
     }
 
     /// What is shown of the drawing of one digit besides the prediction.
-    pub(in crate::window) fn details(&self, ctx: &Ctx) -> Details {
+    pub(in crate::window) fn details(&self, ctx: &Ctx) -> PredictionDetails {
         match ctx.screen {
-            Screen::Inside if ctx.inside == Level::Map => Details {
+            Screen::Inside if ctx.inside == Level::Map => PredictionDetails {
                 nearest: NEAREST,
-                ..Details::default()
+                ..PredictionDetails::default()
             },
-            Screen::Inside => Details {
+            Screen::Inside => PredictionDetails {
                 inspection: true,
                 look: ctx.inside.look(),
-                ..Details::default()
+                ..PredictionDetails::default()
             },
-            Screen::Draw if self.nearest_shown => Details {
+            Screen::Draw if self.nearest_shown => PredictionDetails {
                 nearest: NEAREST,
-                ..Details::default()
+                ..PredictionDetails::default()
             },
-            Screen::Draw if self.why.shown => Details {
+            Screen::Draw if self.why.shown => PredictionDetails {
                 why: self.why_spec(ctx),
-                ..Details::default()
+                ..PredictionDetails::default()
             },
-            Screen::Draw => Details {
+            Screen::Draw => PredictionDetails {
                 inspection: !ctx.settings.steps_shown && self.can_inspect(),
-                ..Details::default()
+                ..PredictionDetails::default()
             },
-            Screen::Train => Details {
+            Screen::Train => PredictionDetails {
                 inspection: self.maps_in_train && self.can_inspect(),
-                ..Details::default()
+                ..PredictionDetails::default()
             },
-            _ => Details::default(),
+            _ => PredictionDetails::default(),
         }
     }
 

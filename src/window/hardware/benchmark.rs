@@ -4,7 +4,9 @@ use crate::bench::{self, rates};
 use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
-use crate::records::benchmark::{BUSY, Effort, Measurement, Report, Saved, StepConfig};
+use crate::records::benchmark::{
+    BUSY, BenchmarkReport, Effort, Measurement, SavedBenchmark, StepConfig,
+};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::window::draw::device_name;
 use crate::window::{Activity, Ctx, JobOutcome, Machine, RunningJob, WithoutResult};
@@ -18,7 +20,7 @@ pub struct BenchmarkView {
     /// True if other programs kept the machine too busy to time them.
     pub presets_disturbed: bool,
     /// The newest report and, if it could be saved, its files.
-    pub last: Option<(Report, Option<Saved>)>,
+    pub last: Option<(BenchmarkReport, Option<SavedBenchmark>)>,
     pub batch_sizes: Option<Comparison>,
     /// The last comparison of devices and precisions.
     pub devices: Option<Comparison>,

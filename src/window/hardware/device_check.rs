@@ -8,19 +8,19 @@ use std::sync::Arc;
 use crate::hardware::{device_availability, inference_availability};
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
-use crate::self_test::Report;
+use crate::self_test::SelfTestReport;
 use crate::window::Ctx;
 
 /// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is
 /// done.
 pub type SelfTest =
-    Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Problem> + Send + Sync>;
+    Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<SelfTestReport, Problem> + Send + Sync>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checked {
     Running,
     /// Its report, or why there is none.
-    Done(Box<Result<Report, Problem>>),
+    Done(Box<Result<SelfTestReport, Problem>>),
 }
 
 /// Self-tests by device; devices that were not tested are missing.

@@ -82,7 +82,7 @@ impl OtherMachine {
     pub fn reach(
         host: &SshHost,
         hardware: impl Fn(&SshHost) -> Result<Hardware, Problem>,
-        self_test: impl Fn(&SshHost, DeviceChoice) -> Result<crate::self_test::Report, Problem>,
+        self_test: impl Fn(&SshHost, DeviceChoice) -> Result<crate::self_test::SelfTestReport, Problem>,
     ) -> Result<Self, Problem> {
         let hardware = hardware(host)?;
         let has_gpu =

@@ -5,7 +5,7 @@ pub mod timeline;
 pub mod view;
 pub mod words;
 
-use crate::records::Look;
+use crate::records::UnitSelection;
 use crate::window::{Ctx, Draw};
 
 /// How closely one looks.
@@ -50,15 +50,15 @@ impl Level {
     }
 
     /// The unit that is looked at.
-    pub const fn look(self) -> Option<Look> {
+    pub const fn look(self) -> Option<UnitSelection> {
         match self {
             Self::Network | Self::Map | Self::Timeline | Self::Layer(_) => None,
-            Self::Unit { layer, unit } => Some(Look {
+            Self::Unit { layer, unit } => Some(UnitSelection {
                 layer,
                 unit,
                 place: None,
             }),
-            Self::Number { layer, unit, place } => Some(Look {
+            Self::Number { layer, unit, place } => Some(UnitSelection {
                 layer,
                 unit,
                 place: Some(place),

@@ -14,7 +14,7 @@ pub use update::{FineTuneResult, NOT_TRAINABLE};
 
 use super::notice::{Offer, Severity};
 use crate::data::MyDigits;
-use crate::data::my_digits::{Edit, Kept, KeptDrawing};
+use crate::data::my_digits::{Edit, KeptDrawing, KeptDrawings};
 use crate::ink::{Image, rasterize};
 use crate::problem::{Message, Problem};
 use crate::protocol::{Command, Question};
@@ -220,7 +220,7 @@ impl MyDigitsView {
         let folders = ctx.deps.paths.data.clone();
         let work = move || -> Result<(Vec<MyDrawing>, usize), Problem> {
             let file = MyDigits::in_folders(&folders);
-            let Kept {
+            let KeptDrawings {
                 drawings,
                 unreadable,
                 ..

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use super::{Collection, MyDigitsView};
 use crate::data::my_digits::{KeptDrawing, labeled_drawings};
-use crate::data::{DataSet, MyDigits, export_drawings, export_set};
+use crate::data::{Dataset, MyDigits, export_drawings, export_set};
 use crate::problem::{Message, Problem};
 use crate::progress::Unwatched;
 use crate::protocol::{Job, JobResult};
 use crate::records::{FineTuned, ModelInfo, ModelRef};
-use crate::run_config::SetFormat;
+use crate::run_config::DatasetFormat;
 use crate::window::desktop::Purpose;
 use crate::window::draw::Draw;
 use crate::window::{Activity, Ctx, JobOutcome, Offer, RunningJob, Screen, Severity};
@@ -32,7 +32,7 @@ pub enum MyDigitsAction {
     /// Import an ink file chosen in a dialog into the kept drawings.
     ImportInk,
     /// Export the kept drawings to a file or folder chosen in a dialog.
-    ExportMyDigits(SetFormat),
+    ExportMyDigits(DatasetFormat),
     /// Start the guided collection of drawings: each digit several times.
     Collect,
     SkipDigit,
@@ -79,7 +79,7 @@ impl MyDigitsView {
                 );
             }
             MyDigitsAction::ExportMyDigits(format) => {
-                let name = if format == SetFormat::Ink {
+                let name = if format == DatasetFormat::Ink {
                     "my-digits.jsonl"
                 } else {
                     "my-digits"
@@ -123,15 +123,15 @@ impl Ctx {
 
     /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones
     /// are.
-    pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
+    pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: DatasetFormat) {
         let data = self.deps.paths.data.clone();
         let write = move || -> Result<PathBuf, Problem> {
             let file = MyDigits::in_folders(&data);
             let sources = [file.path()];
-            if format == SetFormat::Ink {
+            if format == DatasetFormat::Ink {
                 export_drawings(&file.read()?.drawings, &to, true, &sources)?;
             } else {
-                let set = DataSet::of_digits(file.split()?);
+                let set = Dataset::of_digits(file.split()?);
                 export_set(&set, format, &to, false, &sources, &mut Unwatched)?;
             }
             Ok(to)

@@ -9,7 +9,7 @@ use egui_plot::{
 use super::curves::Pyramid;
 use super::range::{Gesture, Target};
 use super::scale::{GRID, XAxis, YAxis, marks};
-use crate::records::RateChange;
+use crate::records::LearningRateChange;
 use crate::window::style;
 
 /// The space beside the first and the last step in view, as a share of the range.
@@ -58,7 +58,7 @@ pub struct Chart<'a> {
     /// The traces, from back to front.
     pub traces: Vec<Trace<'a>>,
     /// Where the learning rate was changed.
-    pub rate_changes: &'a [RateChange],
+    pub rate_changes: &'a [LearningRateChange],
     pub y: YAxis,
     /// Height in points.
     pub height: f32,

@@ -9,7 +9,7 @@ use super::range::{Gesture, consume_scroll};
 use super::readout::{Readout, mebibytes, percents};
 use super::scale::YAxis;
 use super::{PlotsView, VisibleTraces, readout, x_axis};
-use crate::records::RateChange;
+use crate::records::LearningRateChange;
 use crate::text::format::{grouped, significant};
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::{self, Palette};
@@ -292,7 +292,7 @@ struct Charts<'a> {
     frame: Frame,
     is_whole: bool,
     readout: Option<Readout>,
-    rate_changes: &'a [RateChange],
+    rate_changes: &'a [LearningRateChange],
 }
 
 impl Charts<'_> {
@@ -344,7 +344,11 @@ impl Charts<'_> {
             told = format!("{told}. {}", subject.note);
         }
         if !self.rate_changes.is_empty() {
-            let changes: Vec<_> = self.rate_changes.iter().map(RateChange::phrase).collect();
+            let changes: Vec<_> = self
+                .rate_changes
+                .iter()
+                .map(LearningRateChange::phrase)
+                .collect();
             told = format!("{told}. Learning rate {}", changes.join(", "));
         }
         let [from, to] = self.frame.range;

@@ -12,7 +12,7 @@ use resvg::usvg::{Options, Tree};
 use super::chart;
 use super::chart::{Look, Trace};
 use super::scale::{GRID, XAxis, XUnit, YAxis, marks};
-use crate::records::RateChange;
+use crate::records::LearningRateChange;
 use crate::window::style::Palette;
 
 /// Width and height of the figure, in pixels.
@@ -46,7 +46,7 @@ pub struct Contents<'a> {
     /// The first and the last step shown.
     pub range: [f64; 2],
     /// Where a person moved the learning rate.
-    pub rate_changes: &'a [RateChange],
+    pub rate_changes: &'a [LearningRateChange],
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct Panel<'a> {
 }
 
 impl Contents<'_> {
-    fn shown_rate_changes(&self) -> impl Iterator<Item = &RateChange> {
+    fn shown_rate_changes(&self) -> impl Iterator<Item = &LearningRateChange> {
         let [from, to] = self.range;
         let changes = self.rate_changes.iter();
         changes.filter(move |change| (from..=to).contains(&(change.step as f64)))

@@ -11,7 +11,7 @@ use super::{SweepPhase, SweepView, thread};
 use crate::engine::EngineSettings;
 use crate::problem::{Explain, Message};
 use crate::run_config::Setting;
-use crate::sweep::{Definition, Sweep, SweepError};
+use crate::sweep::{Sweep, SweepDefinition, SweepError};
 use crate::window::engine_link::engine_settings;
 use crate::window::{
     Activity, Ctx, MyDigitsView, Purpose, Request, Screen, Severity, Sweeps, Train,
@@ -131,7 +131,7 @@ impl Ctx {
 }
 
 impl Sweeps {
-    fn start_sweep(&mut self, ctx: &mut Ctx, definition: Definition) {
+    fn start_sweep(&mut self, ctx: &mut Ctx, definition: SweepDefinition) {
         let root = ctx.deps.paths.sweeps.clone();
         let view = SweepView::starting(definition.clone());
         self.begin_sweep(ctx, view, move || Sweep::create_in(&root, definition));
@@ -187,7 +187,7 @@ impl Sweeps {
     }
 
     /// What the sweep in this folder is to do, if it is listed.
-    pub fn listed_definition(&self, folder: &Path) -> Option<&Definition> {
+    pub fn listed_definition(&self, folder: &Path) -> Option<&SweepDefinition> {
         let mut listed = self.listed.iter().flatten();
         let entry = listed.find(|entry| entry.folder == folder)?;
         Some(&entry.card.as_ref().ok()?.definition)

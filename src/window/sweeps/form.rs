@@ -5,8 +5,8 @@
 use crate::problem::Message;
 use crate::run_config::{RunConfig, Setting, Trials};
 use crate::sweep::{
-    Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, PARALLEL, Range, SECONDS,
-    SamplerKind, SettingRange, usual_parallel,
+    Asha, DefinitionError, Dimension, NUMBER_OF_TRIALS, PARALLEL, Range, SECONDS, SamplerKind,
+    SettingRange, SweepDefinition, usual_parallel,
 };
 use crate::text::format::plain;
 use crate::window::{Ctx, MyDigitsView, Sweeps, Train};
@@ -54,7 +54,7 @@ pub enum SweepField {
 
 /// What keeps a sweep from being started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SweepProblem {
+pub struct SweepFormError {
     pub field: SweepField,
     pub message: Message,
 }
@@ -88,10 +88,10 @@ impl SweepForm {
 
     /// The sweep over these settings, with everything that is wrong; what is wrong is left out of
     /// it.
-    pub fn definition(&self, base: RunConfig) -> (Definition, Vec<SweepProblem>) {
+    pub fn definition(&self, base: RunConfig) -> (SweepDefinition, Vec<SweepFormError>) {
         let mut problems = Vec::new();
         let parallel = usual_parallel(&base);
-        let mut definition = Definition::of(base);
+        let mut definition = SweepDefinition::of(base);
         definition.sampler = self.sampler;
         definition.pruner = self.ends_early.then_some(Asha::DEFAULT);
         definition.parallel = parallel;
@@ -99,7 +99,7 @@ impl SweepForm {
             let dimension = row.dimension();
             match dimension.and_then(|dimension| checked(&definition, dimension)) {
                 Ok(dimension) => definition.space.push(dimension),
-                Err(error) => problems.push(SweepProblem {
+                Err(error) => problems.push(SweepFormError {
                     field: SweepField::Setting(row.setting),
                     message: Message::in_sweep_form(&error),
                 }),
@@ -109,7 +109,7 @@ impl SweepForm {
             let number = finite(text);
             if number.is_none() && !text.trim().is_empty() {
                 let message = Message::not_a_number_in_sweep(&text.trim().replace(',', "."));
-                problems.push(SweepProblem { field, message });
+                problems.push(SweepFormError { field, message });
             }
             number
         };
@@ -129,7 +129,7 @@ impl SweepForm {
         definition.parallel = parallel.map_or(definition.parallel, whole);
         if problems.is_empty() {
             let found = definition.problems();
-            let problem = |error: &DefinitionError| SweepProblem {
+            let problem = |error: &DefinitionError| SweepFormError {
                 field: field_of(error),
                 message: Message::in_sweep_form(error),
             };
@@ -182,8 +182,11 @@ fn finite(text: &str) -> Option<f64> {
 }
 
 /// The dimension, if a sweep over nothing else is possible.
-fn checked(definition: &Definition, dimension: Dimension) -> Result<Dimension, DefinitionError> {
-    let alone = Definition {
+fn checked(
+    definition: &SweepDefinition,
+    dimension: Dimension,
+) -> Result<Dimension, DefinitionError> {
+    let alone = SweepDefinition {
         space: vec![dimension.clone()],
         trials: Some(1),
         ..definition.clone()
@@ -217,13 +220,13 @@ impl Sweeps {
         ctx: &Ctx,
         train: &Train,
         mine: &MyDigitsView,
-    ) -> Option<(Definition, Vec<SweepProblem>)> {
+    ) -> Option<(SweepDefinition, Vec<SweepFormError>)> {
         let form = self.form.as_ref()?;
         let (definition, mut problems) = form.definition(ctx.with_device(&ctx.config));
         let errors = train.validation_errors(ctx, mine).into_iter();
         problems.extend(errors.map(|error| {
             let message = Message::invalid_in_train(&error.message);
-            SweepProblem {
+            SweepFormError {
                 field: SweepField::Other,
                 message,
             }

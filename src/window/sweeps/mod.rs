@@ -10,12 +10,14 @@ pub mod view;
 use std::path::PathBuf;
 
 pub use control::SweepAction;
-pub use form::{SettingRow, SweepField, SweepForm, SweepProblem};
+pub use form::{SettingRow, SweepField, SweepForm, SweepFormError};
 pub use thread::{ExecutorFactory, SweepNews, SweepRequests};
 
 use self::stored::TestRun;
 use crate::problem::Message;
-use crate::sweep::{Definition, Outcome, Status, Sweep, SweepEntry, Tested, Trial, importance};
+use crate::sweep::{
+    Outcome, Sweep, SweepDefinition, SweepEntry, SweepStatus, Tested, Trial, importance,
+};
 use crate::text::format::{count, duration, percent, remaining};
 
 #[derive(Debug, Default)]
@@ -49,7 +51,7 @@ pub enum SweepPhase {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepView {
     pub folder: Option<PathBuf>,
-    pub definition: Definition,
+    pub definition: SweepDefinition,
     /// Its trials, in the order in which they began.
     pub trials: Vec<Trial>,
     /// Those that have ended, and after how many seconds.
@@ -58,7 +60,7 @@ pub struct SweepView {
     pub elapsed: f64,
     pub phase: SweepPhase,
     /// The newest figures while it is in progress.
-    pub status: Option<Status>,
+    pub status: Option<SweepStatus>,
     /// The run whose test accuracy was read, and the trial whose settings it has.
     pub tested: Option<(u32, Tested)>,
     pub selected: Option<u32>,
@@ -69,7 +71,7 @@ pub struct SweepView {
 
 impl SweepView {
     /// A sweep that is about to begin.
-    pub(super) const fn starting(definition: Definition) -> Self {
+    pub(super) const fn starting(definition: SweepDefinition) -> Self {
         Self {
             folder: None,
             definition,
@@ -101,7 +103,7 @@ impl SweepView {
         view
     }
 
-    pub(super) fn take(&mut self, trials: Vec<Trial>, status: Status) {
+    pub(super) fn take(&mut self, trials: Vec<Trial>, status: SweepStatus) {
         let any_ended = trials.iter().any(|trial| trial.outcome.is_some());
         for trial in trials {
             if trial.outcome.is_some() {

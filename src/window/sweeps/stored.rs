@@ -139,7 +139,7 @@ impl Sweeps {
             test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
         };
         let note = move || {
-            Sweep::open(&folder)?.note_tested(trial, tested.clone())?;
+            Sweep::open(&folder)?.record_test(trial, tested.clone())?;
             Ok((folder, (trial, tested)))
         };
         ctx.background.run_on(

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::{EngineHost, EngineSettings};
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
-use crate::sweep::{self, Ending, Executor, Status, Sweep, SweepError, SweepObserver, Trial};
+use crate::sweep::{
+    self, Executor, Sweep, SweepEnd, SweepError, SweepObserver, SweepStatus, Trial,
+};
 use crate::window::SweepView;
 
 /// Makes what trains this many trials at once; called on the thread of the sweep.
@@ -30,7 +32,7 @@ pub enum SweepNews {
     /// It was opened or made, and is about to go on.
     Began(Box<SweepView>),
     /// These trials have begun, completed an epoch or ended, and so far it is.
-    Progress(Vec<Trial>, Status),
+    Progress(Vec<Trial>, SweepStatus),
     /// Its data is about to be sent to another machine.
     Sending(DataUpload),
     /// It goes on no further: it is complete or was interrupted, or there is an error.
@@ -62,7 +64,7 @@ pub fn run(
     let ended = sweep::run(&mut sweep, &mut *executor, &mut news);
     drop(executor);
     let ended = match ended {
-        Ok(Ending::Interrupted) if requests.for_good.load(Ordering::Relaxed) => {
+        Ok(SweepEnd::Interrupted) if requests.for_good.load(Ordering::Relaxed) => {
             let trials = sweep.ends().len().max(1) as u32;
             sweep.extend(Some(trials), None, None)
         }
@@ -106,7 +108,7 @@ impl SweepObserver for NewsOfSweep<'_> {
         self.note(trial);
     }
 
-    fn report(&mut self, status: &Status) -> Result<(), Cancelled> {
+    fn report(&mut self, status: &SweepStatus) -> Result<(), Cancelled> {
         let due = self.told.as_ref().is_none_or(|(running, seconds)| {
             *running != status.running || status.elapsed - seconds >= UPDATE_INTERVAL
         });

@@ -1,7 +1,7 @@
 //! What the current or last run makes of its validation images, as the window knows it.
 
 use crate::notices::verdict::whole_percent;
-use crate::records::{HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
+use crate::records::{FilterImages, HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot};
 use crate::run_config::Classes;
 use crate::text::format::grouped;
 use crate::window::Train;
@@ -17,7 +17,7 @@ pub struct Learning {
     pub answers: Vec<HeldOutAnswer>,
     pub step: u64,
     /// The first layer as it was looked at last, and the steps behind it.
-    pub first_layer: Option<(u64, WeightImages)>,
+    pub first_layer: Option<(u64, FilterImages)>,
 }
 
 /// How many images of a class are classified correctly.
@@ -113,7 +113,7 @@ impl Learning {
     /// pixels."
     pub fn layer_sentence(&self) -> Option<String> {
         let (step, layer) = self.first_layer.as_ref()?;
-        let WeightImages {
+        let FilterImages {
             width,
             height,
             images,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use setup::Form;
 
-use crate::data::{DataError, Found};
+use crate::data::{DataError, FoundDataset};
 use crate::protocol::Command;
 use crate::records::UnitName;
-use crate::run_config::{HiddenLayer, NamedSet, Network, Preset, RunConfig, Setting};
+use crate::run_config::{HiddenLayer, Network, Preset, PublicDataset, RunConfig, Setting};
 use crate::runs::InterruptedRun;
 use crate::window::{Ctx, Models, MyDigitsView, Purpose};
 
@@ -36,7 +36,7 @@ pub struct Train {
     /// Interrupted runs that can be resumed, newest first.
     pub interrupted: Vec<InterruptedRun>,
     /// Data sets found by name, once the search has finished.
-    pub found: Option<Vec<Found>>,
+    pub found: Option<Vec<FoundDataset>>,
     /// The data set that is being downloaded, or could not be.
     pub download: Option<DownloadView>,
     /// True if data sets can be downloaded, as far as is known.
@@ -66,7 +66,7 @@ pub enum TrainAction {
     /// Take a run out of the queue.
     RemoveQueued(usize),
     Configure(Box<RunConfig>),
-    Download(NamedSet),
+    Download(PublicDataset),
     /// Cancel that, or put away what is said about its failure.
     CancelDownload,
     /// Type into the field of a number.

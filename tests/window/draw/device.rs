@@ -82,7 +82,7 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     report.checks[0].found = Some(0.9);
     assert!(report.passed_inference().is_ok());
     assert!(
-        inkling::self_test::Report {
+        inkling::self_test::SelfTestReport {
             device: DeviceChoice::Cuda,
             ..report.clone()
         }

@@ -5,7 +5,8 @@ use inkling::notices::verdict::{NumberVerdict, Verdict, whole_percent};
 use inkling::protocol::{Answer, Command, Event, Question};
 use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
 use inkling::run_config::{
-    Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
+    Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, PublicDataset,
+    RunConfig,
 };
 use inkling::window::verdict::{model_facts, model_sentence};
 use inkling::window::{Action, DrawAction, Phase, RunView, Screen};
@@ -116,7 +117,7 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
 #[test]
 fn facts_of_a_model_say_what_its_name_does_not() {
     let (data, split) = (
-        DataSpec::single(DataSource::Named(NamedSet::Mnist)),
+        DataSpec::single(DataSource::Named(PublicDataset::Mnist)),
         EvaluationSplit::Test,
     );
     let accuracy = Some(Accuracy {
@@ -169,7 +170,7 @@ fn facts_of_a_model_say_what_its_name_does_not() {
 fn classes_that_are_no_digits_are_called_by_their_names() {
     let of = |likely: &[(usize, f32)], known: bool| {
         let mut prediction = prediction(likely, known);
-        prediction.model.data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+        prediction.model.data = DataSpec::single(DataSource::Named(PublicDataset::FashionMnist));
         prediction.model.classes = Classes::Clothing;
         prediction
     };

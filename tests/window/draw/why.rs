@@ -3,7 +3,7 @@
 use eframe::egui::Key;
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Answer, Command, Event, Question};
-use inkling::records::Details;
+use inkling::records::PredictionDetails;
 use inkling::window::{Action, DrawAction, Screen};
 
 use crate::fake_engine::{FakeEngine, app, explained, prediction};
@@ -76,7 +76,7 @@ fn if_no_change_is_found_that_is_said() {
 fn a_change_is_looked_for_only_while_the_pen_is_up() {
     let (mut app, mut engine) = app();
     app.apply(Action::Show(Screen::Draw));
-    let mut asked = |action| -> Vec<Details> {
+    let mut asked = |action| -> Vec<PredictionDetails> {
         app.apply(Action::Draw(action));
         let commands = engine.listen().into_iter();
         let questions = commands.filter_map(|command| match command {

@@ -9,7 +9,7 @@ use inkling::device::FOLDER_VARIABLE;
 use inkling::hardware::{Gpu, Hardware};
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision, RunConfig};
-use inkling::self_test::{NoResult, Report};
+use inkling::self_test::{NoResult, SelfTestReport};
 use inkling::window::{Action, Checked, MachineAction, TrainAction, WizardStep, automatic};
 
 use crate::fake_engine::{Answers, app, app_with, checked, gpu};
@@ -42,7 +42,7 @@ fn a_precision_that_failed_is_not_offered() {
         ..RunConfig::default()
     })));
     assert!(app.validation_errors().is_empty());
-    let mut report: Report = checked(DeviceChoice::Cpu);
+    let mut report: SelfTestReport = checked(DeviceChoice::Cpu);
     for check in report
         .checks
         .iter_mut()

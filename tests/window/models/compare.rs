@@ -7,7 +7,7 @@ use eframe::egui::{
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, Job};
 use inkling::records::EpochRecord;
-use inkling::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, PublicDataset, RunConfig};
 use inkling::runs::{RunEntry, set_titles};
 
 use crate::fake_engine::{record, run_entry};
@@ -26,7 +26,7 @@ fn runs(count: u32) -> Vec<RunEntry> {
             ..RunConfig::default()
         };
         if epochs == 3 {
-            config.data = DataSpec::single(DataSource::Named(NamedSet::Mnist));
+            config.data = DataSpec::single(DataSource::Named(PublicDataset::Mnist));
         }
         let epochs = (1..=epochs).map(record).collect::<Vec<_>>();
         run_entry(format!("runs/{}", epochs.len()), &config, epochs, false)

@@ -6,7 +6,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, PointerButton};
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::records::{Annotation, ModelRef, RunSummary};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, PublicDataset, RunConfig};
 use inkling::runs::{RunEntry, RunError, Store};
 use inkling::window::{Action, DrawAction, ModelsAction, Screen, TrainAction};
 
@@ -56,7 +56,7 @@ fn a_model_without_a_test_accuracy_says_so() {
 fn mixed(folder: &str) -> RunEntry {
     let mut entry = finished(folder, false);
     let mut run = entry.summary.unwrap();
-    run.config.data = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
+    run.config.data = DataSpec::with_builtin(DataSource::Named(PublicDataset::Mnist));
     run.test = Some(tested_on(&run.config.data));
     entry.summary = Ok(run);
     entry

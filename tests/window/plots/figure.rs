@@ -1,7 +1,7 @@
 //! The curves as a file.
 
 use inkling::protocol::Event;
-use inkling::records::RateChange;
+use inkling::records::LearningRateChange;
 use inkling::window::plots::figure::{Contents, Panel, SIZE, png, svg};
 use inkling::window::plots::scale::{XAxis, XUnit, YAxis};
 use inkling::window::{Action, style};
@@ -123,7 +123,7 @@ fn a_figure_marks_where_the_learning_rate_was_changed() {
         };
         let svg = String::from_utf8(bytes.clone()).unwrap();
         let run = harness.the_run().id;
-        let change = RateChange {
+        let change = LearningRateChange {
             step: 6,
             factor: 0.1,
         };

@@ -2,7 +2,7 @@
 
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
-use inkling::run_config::{DataSource, DataSpec, NamedSet};
+use inkling::run_config::{DataSource, DataSpec, PublicDataset};
 use inkling::window::{Action, DownloadState, TrainAction, WizardStep};
 
 use crate::fake_engine::{Answers, Download};
@@ -27,7 +27,7 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
     );
     engine.server.send(Download::Completes).unwrap();
     window.until(|app| app.train.download.is_none());
-    let mixed = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
+    let mixed = DataSpec::with_builtin(DataSource::Named(PublicDataset::Mnist));
     assert_eq!(
         window.app().ctx.config.data,
         mixed,
@@ -67,7 +67,7 @@ fn what_fails_says_why_and_can_be_tried_again() {
     window.until(|app| app.train.download.is_none());
     assert_eq!(
         window.app().ctx.config.data,
-        DataSpec::single(DataSource::Named(NamedSet::Mnist)),
+        DataSpec::single(DataSource::Named(PublicDataset::Mnist)),
         "the next run trains on it"
     );
     assert!(window.app().validation_errors().is_empty());
@@ -77,7 +77,7 @@ fn what_fails_says_why_and_can_be_tried_again() {
 fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     let (mut window, engine) = usual();
     window.until(|app| app.train.found.is_some());
-    window.act(TrainAction::Download(NamedSet::Mnist));
+    window.act(TrainAction::Download(PublicDataset::Mnist));
     window.get_by_label("Cancel").click();
     window.until(|app| app.train.download.is_none());
     assert!(
@@ -85,11 +85,11 @@ fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
         "there is nothing to say about that"
     );
 
-    window.apply(TrainAction::Download(NamedSet::Mnist));
-    window.apply(TrainAction::Download(NamedSet::Kmnist));
+    window.apply(TrainAction::Download(PublicDataset::Mnist));
+    window.apply(TrainAction::Download(PublicDataset::Kmnist));
     assert_eq!(
         window.app().train.download.as_ref().unwrap().set,
-        NamedSet::Mnist,
+        PublicDataset::Mnist,
         "one at a time"
     );
     window.configure(|config| config.data = DataSpec::single(DataSource::Mine));
@@ -139,6 +139,6 @@ fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice
     window.until(|app| app.train.download.is_none());
     assert_eq!(
         window.app().ctx.config.data,
-        DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist))
+        DataSpec::with_builtin(DataSource::Named(PublicDataset::Mnist))
     );
 }

@@ -4,7 +4,7 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig, Setting};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, PublicDataset, RunConfig, Setting};
 
 use crate::window::stage::{Driven, Seen, Window, sized, usual};
 use inkling::window::TrainAction;
@@ -74,8 +74,9 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     window.configure(|config| config.epochs = 2);
     window.until(|app| app.validation_errors().is_empty());
     // A set that is not on this machine.
-    let window =
-        configured(|config| config.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist)));
+    let window = configured(|config| {
+        config.data = DataSpec::single(DataSource::Named(PublicDataset::Kmnist));
+    });
     assert_eq!(
         window.app().validation_errors()[0].setting,
         Some(Setting::Data)

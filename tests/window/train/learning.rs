@@ -8,8 +8,8 @@ use inkling::ink::{Image, PIXELS};
 use inkling::nn::parameter_count;
 use inkling::protocol::{Event, JobEvent, JobProgress};
 use inkling::records::{
-    Components, InitializationReport, LayerVariance, ModelInfo, ModelRef, Normalization,
-    WeightImages,
+    FilterImages, InitializationReport, LayerVariance, ModelInfo, ModelRef, Normalization,
+    PatchComponents,
 };
 use inkling::run_config::{Initialization, ModelKind, Preset, RunConfig, Setting};
 use inkling::settings::Settings;
@@ -303,7 +303,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
 
 fn initialization() -> InitializationReport {
     let explained = vec![0.4, 0.2, 0.15, 0.1, 0.05, 0.04, 0.03, 0.02, 0.01];
-    let images = WeightImages::of(
+    let images = FilterImages::of(
         3,
         3,
         &[0.1, -0.2, 0.3, 0.4, -0.5, 0.6, 0.7, -0.8, 0.9].repeat(9),
@@ -319,7 +319,7 @@ fn initialization() -> InitializationReport {
             before: 0.25,
             after: 1.0,
         }],
-        components: Some(Components {
+        components: Some(PatchComponents {
             samples: 4096,
             side: 3,
             explained,

@@ -3,7 +3,7 @@
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, EngineError, Event, JobResult};
-use inkling::records::{JobId, ModelRef, RateChange, Rescue, RunPosition, Telemetry};
+use inkling::records::{JobId, LearningRateChange, ModelRef, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
 use inkling::window::{Action, App, Phase, Screen, TrainAction};
@@ -302,7 +302,7 @@ fn the_learning_rate_can_be_moved_while_a_run_trains_and_the_plots_mark_where() 
         "{asked:?}"
     );
     for step in [3, 12] {
-        let change = RateChange { step, factor };
+        let change = LearningRateChange { step, factor };
         engine.send(Event::RateChanged { run, change });
     }
     window.serve(&mut engine);

@@ -6,7 +6,8 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::protocol::{Command, EngineError, Event, Job};
 use inkling::records::benchmark::StepConfig;
 use inkling::records::{
-    JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span, SpanKind,
+    JobId, LearningRateFinding, LearningRateSuggestion, Profile, ProfileRow, SearchEnd, Span,
+    SpanKind,
 };
 use inkling::run_config::{DeviceChoice, Precision, RunConfig, Setting};
 use inkling::window::{
@@ -28,8 +29,8 @@ fn search_job(app: &App) -> JobId {
     id
 }
 
-const FOUND: RateFinding = RateFinding {
-    suggestion: Some(RateSuggestion {
+const FOUND: LearningRateFinding = LearningRateFinding {
+    suggestion: Some(LearningRateSuggestion {
         rate: 0.0031,
         steepest: 0.0008,
         lowest: 0.04,

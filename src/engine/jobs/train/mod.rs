@@ -7,7 +7,7 @@ use std::path::Path;
 
 use self::observed_run::{ObservedRun, Steering};
 use super::{JobContext, Workspace, at_priority_of};
-use crate::data::{DataError, DataSet, check_labels};
+use crate::data::{DataError, Dataset, check_labels};
 use crate::engine::places::{places, target};
 use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
@@ -170,7 +170,7 @@ fn train_from(
     });
     run.data_is_ready(&set.notes);
     let device = settings.devices.open(config.device)?;
-    let images: &DataSet = set;
+    let images: &Dataset = set;
     let outcome = at_priority_of(settings, || {
         train::train(config, images, &device, checkpoint, &mut run)
     })??;

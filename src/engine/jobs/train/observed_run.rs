@@ -10,8 +10,8 @@ use crate::nn::{Net, parameter_count};
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Command, EngineError, Event, JobEvent, JobProgress};
 use crate::records::{
-    Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef,
-    RateChange, SingleStep, StepPoint, Telemetry,
+    Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, LearningRateChange,
+    ModelInfo, ModelRef, SingleStep, StepPoint, Telemetry,
 };
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
@@ -297,7 +297,7 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
         });
     }
 
-    fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
+    fn on_micro_batch(&mut self, net: &Net) -> Result<(), EndRequest> {
         if self.steps > 0 && self.probe.as_ref().is_some_and(LearningProbe::is_due) {
             self.report_learning(net);
         }
@@ -308,7 +308,7 @@ impl RunObserver for ObservedRun<'_, '_, '_> {
         self.steering.rate_factor.take()
     }
 
-    fn rate_changed(&mut self, change: RateChange) {
+    fn rate_changed(&mut self, change: LearningRateChange) {
         self.flush();
         let run = self.context.id;
         self.send(Event::RateChanged { run, change });

@@ -5,7 +5,7 @@ use eframe::egui::{Button, CollapsingHeader, Ui};
 
 use crate::bench::{busy, disturbance, heading, sections, text, workload};
 use crate::protocol::Job;
-use crate::records::benchmark::{BUSY, Effort, Report, Saved};
+use crate::records::benchmark::{BUSY, BenchmarkReport, Effort, SavedBenchmark};
 use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test;
 use crate::text::format::remaining;
@@ -72,7 +72,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
     });
 }
 
-fn result(ui: &mut Ui, report: &self_test::Report) {
+fn result(ui: &mut Ui, report: &self_test::SelfTestReport) {
     let passed = report.failed() == 0;
     verdict(ui, passed, &report.verdict());
     if passed {
@@ -160,7 +160,12 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
     });
 }
 
-fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<Action>) {
+fn last(
+    ui: &mut Ui,
+    report: &BenchmarkReport,
+    saved: Option<&SavedBenchmark>,
+    actions: &mut Vec<Action>,
+) {
     let [when, machine] = heading(report);
     style::semibold(ui, when);
     style::weak(ui, machine);

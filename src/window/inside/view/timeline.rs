@@ -10,7 +10,7 @@ use eframe::egui::{
 
 use super::maps::{Atlas, Picture, Scale, crisp, square};
 use crate::ink::{Image, SIDE};
-use crate::records::{ModelRef, RunSummary, WeightImages};
+use crate::records::{FilterImages, ModelRef, RunSummary};
 use crate::text::format::{grouped, percent};
 use crate::window::style::SemiBold as _;
 use crate::window::style::image_sheet::{Cached, framed};
@@ -248,7 +248,7 @@ impl Table<'_> {
             let look = self.app.draw.timeline.look(run, position);
             let layer = look.and_then(|look| look.first_layer.as_ref());
             (0..self.filters).map(move |unit| {
-                let image = layer.and_then(|layer: &WeightImages| layer.images.get(unit));
+                let image = layer.and_then(|layer: &FilterImages| layer.images.get(unit));
                 let grays = image.map_or(&[][..], Vec::as_slice).iter();
                 grays
                     .map(|gray| (f32::from(*gray) - 128.0) / 127.0)

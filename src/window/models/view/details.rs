@@ -8,7 +8,9 @@ use eframe::egui::{Align, Label, Layout, Response, RichText, Role, Sense, Ui, Wi
 use super::{ModelsView, Shown, curves, export, list, offers};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::records::{Accuracy, Annotation, ModelRef, RateChange, RunSummary, SplitEvaluation};
+use crate::records::{
+    Accuracy, Annotation, LearningRateChange, ModelRef, RunSummary, SplitEvaluation,
+};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
@@ -230,7 +232,7 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
             let changes: Vec<_> = summary
                 .rate_changes
                 .iter()
-                .map(RateChange::phrase)
+                .map(LearningRateChange::phrase)
                 .collect();
             fact(
                 "Moved while training",

@@ -8,7 +8,7 @@ use eframe::egui::{Align, Button, Layout, RichText, ScrollArea, Ui};
 
 use crate::data::my_digits::Edit;
 use crate::problem::Message;
-use crate::run_config::SetFormat;
+use crate::run_config::DatasetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
 use crate::window::shell::{help, shortcuts};
 use crate::window::style::icons::Icon;
@@ -132,7 +132,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let some = !app.my_digits.drawings().is_empty();
     ui.add_enabled_ui(some, |ui| {
         let (menu, _) = MenuButton::new("Export…").ui(ui, |ui| {
-            for format in SetFormat::ALL {
+            for format in DatasetFormat::ALL {
                 if ui.button(format.label()).clicked() {
                     actions.push(MyDigitsAction::ExportMyDigits(*format).into());
                     ui.close();
@@ -152,14 +152,14 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text(about)
         .pushes(actions, || MyDigitsAction::RedoKept);
     let last = app.my_digits.undo.last();
-    let (name, about) = undo_words(last);
+    let (name, about) = undo_text(last);
     ui.add_enabled(last.is_some(), Button::new(name))
         .on_hover_text(format!("{about} ({undo_keys})"))
         .pushes(actions, || MyDigitsAction::UndoKept);
 }
 
 /// What would be taken back: the button's name, and in a sentence.
-fn undo_words(last: Option<&Edit>) -> (&'static str, String) {
+fn undo_text(last: Option<&Edit>) -> (&'static str, String) {
     let Some(Edit { remove, add }) = last else {
         let about = "Undo the last change";
         return ("Undo", about.to_owned());

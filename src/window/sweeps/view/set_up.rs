@@ -6,13 +6,13 @@ use eframe::egui::{Align, Button, Layout, Response, TextEdit, Ui, vec2};
 
 use crate::problem::Explain;
 use crate::run_config::{Kind, Setting};
-use crate::sweep::{Asha, Definition, SamplerKind, SweepCard, SweepEntry};
+use crate::sweep::{Asha, SamplerKind, SweepCard, SweepDefinition, SweepEntry};
 use crate::text::format::{NAME_TIME, count, percent};
 use crate::text::visible;
 use crate::window::shell::shortcuts;
 use crate::window::{
-    Action, App, Pushes as _, Screen, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem,
-    style,
+    Action, App, Pushes as _, Screen, SettingRow, SweepAction, SweepField, SweepForm,
+    SweepFormError, style,
 };
 
 /// The width of the fields for the budget, in points.
@@ -44,7 +44,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-fn base(ui: &mut Ui, app: &App, definition: &Definition, actions: &mut Vec<Action>) {
+fn base(ui: &mut Ui, app: &App, definition: &SweepDefinition, actions: &mut Vec<Action>) {
     style::section(ui, "All trials");
     let base = &definition.base;
     let time = app.expected_time(base);
@@ -66,7 +66,7 @@ fn base(ui: &mut Ui, app: &App, definition: &Definition, actions: &mut Vec<Actio
 fn varying(
     ui: &mut Ui,
     form: &mut SweepForm,
-    problems: &[SweepProblem],
+    problems: &[SweepFormError],
     actions: &mut Vec<Action>,
 ) {
     style::section(ui, "What varies");
@@ -136,7 +136,12 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
     });
 }
 
-fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: &[SweepProblem]) {
+fn budget(
+    ui: &mut Ui,
+    form: &mut SweepForm,
+    definition: &SweepDefinition,
+    problems: &[SweepFormError],
+) {
     style::section(ui, "For how long");
     let number = |ui: &mut Ui, text: &mut String, empty: &str, name: &str| {
         let field = TextEdit::singleline(text).hint_text(empty);
@@ -164,13 +169,13 @@ fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: 
     below(ui, SweepField::Parallel, problems);
 }
 
-fn below(ui: &mut Ui, field: SweepField, problems: &[SweepProblem]) {
+fn below(ui: &mut Ui, field: SweepField, problems: &[SweepFormError]) {
     for problem in problems.iter().filter(|problem| problem.field == field) {
         style::invalid(ui, &problem.message.to_string());
     }
 }
 
-fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Action>) {
+fn start(ui: &mut Ui, app: &App, problems: &[SweepFormError], actions: &mut Vec<Action>) {
     ui.add_space(style::GAP / 2.0);
     let why_not = app.ctx.why_not_sweep();
     let enabled = why_not.is_none() && problems.is_empty();

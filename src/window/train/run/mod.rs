@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::ink::Image;
 use crate::problem::Message;
 use crate::records::{
-    EpochRecord, InitializationReport, Intervention, JobId, RateChange, RunPlan, RunPosition,
-    RunSummary, SingleStep, StepPoint, Telemetry,
+    EpochRecord, InitializationReport, Intervention, JobId, LearningRateChange, RunPlan,
+    RunPosition, RunSummary, SingleStep, StepPoint, Telemetry,
 };
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
@@ -233,7 +233,7 @@ pub struct History {
     pub steps: Vec<StepPoint>,
     pub epochs: Vec<EpochRecord>,
     /// Changes of the learning rate, oldest first.
-    pub rate_changes: Vec<RateChange>,
+    pub rate_changes: Vec<LearningRateChange>,
     pub telemetry: Vec<Telemetry>,
 }
 
@@ -251,7 +251,7 @@ impl History {
     }
 
     /// Takes in a change of the learning rate; of several at one step the last one counts.
-    pub fn change_rate(&mut self, change: RateChange) {
+    pub fn change_rate(&mut self, change: LearningRateChange) {
         self.rate_changes.pop_if(|last| last.step == change.step);
         self.rate_changes.push(change);
     }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::data::my_digits::FILE;
-use crate::data::{self, DataError, Found, Issue, Overview};
+use crate::data::{self, DataError, FoundDataset, Issue, Overview};
 use crate::download::{DownloadError, Downloader, by_hand, published_size};
 use crate::ink::Image;
 use crate::problem::{Explain, Message};
 use crate::progress::Cancelled;
-use crate::run_config::{Classes, DataSource, DataSpec, NamedSet};
+use crate::run_config::{Classes, DataSource, DataSpec, PublicDataset};
 use crate::window::{Ctx, MyDigitsView, Screen, Train};
 
 impl Train {
@@ -196,7 +196,7 @@ const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
 /// A data set that is being downloaded, or could not be.
 #[derive(Debug)]
 pub struct DownloadView {
-    pub set: NamedSet,
+    pub set: PublicDataset,
     pub state: DownloadState,
     /// The data of the next run when the download was started.
     data_before: DataSpec,
@@ -240,20 +240,20 @@ impl DownloadView {
 impl Train {
     /// How many bytes are downloaded for a data set that was not found on this machine; `None` for
     /// one that was, and until the search has ended.
-    pub fn download_size(&self, set: NamedSet) -> Option<u64> {
+    pub fn download_size(&self, set: PublicDataset) -> Option<u64> {
         let is_missing = self.found.is_some() && self.found_set(set).is_none();
         is_missing.then(|| published_size(set))
     }
 
     /// The download of this data set, while it is in progress and after it has failed.
-    pub fn download_of(&self, set: NamedSet) -> Option<&DownloadView> {
+    pub fn download_of(&self, set: PublicDataset) -> Option<&DownloadView> {
         let download = self.download.as_ref();
         download.filter(|download| download.set == set)
     }
 
     /// Starts it in the background, unless another one is in progress. Once the data set is there,
     /// the next run will train on it.
-    pub fn start_download(&mut self, ctx: &mut Ctx, set: NamedSet) {
+    pub fn start_download(&mut self, ctx: &mut Ctx, set: PublicDataset) {
         if self.download.as_ref().is_some_and(DownloadView::is_active) {
             return;
         }
@@ -311,7 +311,7 @@ impl Train {
         }
     }
 
-    pub fn downloaded(&mut self, ctx: &mut Ctx, outcome: Result<Vec<Found>, DownloadError>) {
+    pub fn downloaded(&mut self, ctx: &mut Ctx, outcome: Result<Vec<FoundDataset>, DownloadError>) {
         let Some(mut download) = self.download.take() else {
             return;
         };
@@ -322,7 +322,7 @@ impl Train {
                 if ctx.config.data == download.data_before {
                     let recommended = self
                         .mnist_and_builtin(ctx)
-                        .filter(|_| download.set == NamedSet::Mnist && ctx.wizard.is_some());
+                        .filter(|_| download.set == PublicDataset::Mnist && ctx.wizard.is_some());
                     let alone = DataSpec::single(DataSource::Named(download.set));
                     ctx.config.data = recommended.unwrap_or(alone);
                 }

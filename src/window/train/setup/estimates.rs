@@ -6,7 +6,7 @@ use crate::data::validation_size;
 use crate::nn::flops;
 use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, StepConfig, Workload};
-use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
+use crate::run_config::{DataSource, DataSpec, DeviceChoice, Preset, PublicDataset, RunConfig};
 use crate::settings::PresetRate;
 use crate::text::format::duration;
 use crate::window::{App, Ctx, Machine, Models, Train};
@@ -242,8 +242,8 @@ fn documented_accuracy(preset: Preset, data: &DataSpec) -> Option<f64> {
     };
     match data.sources() {
         [DataSource::Builtin] => builtin,
-        [DataSource::Named(NamedSet::Mnist)] => mnist,
-        [DataSource::Named(NamedSet::Mnist), DataSource::Builtin] => both,
+        [DataSource::Named(PublicDataset::Mnist)] => mnist,
+        [DataSource::Named(PublicDataset::Mnist), DataSource::Builtin] => both,
         _ => None,
     }
 }

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::data::{Found, builtin, validation_size};
+use crate::data::{FoundDataset, builtin, validation_size};
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{
-    ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig, Setting,
+    ConfigError, DataSource, DataSpec, DeviceChoice, Precision, PublicDataset, RunConfig, Setting,
 };
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
@@ -54,25 +54,25 @@ impl Machine {
 
 impl Train {
     /// All problems of the configuration, including those specific to this machine.
-    pub fn config_problems(&self, ctx: &Ctx) -> Vec<ConfigProblem> {
+    pub fn config_problems(&self, ctx: &Ctx) -> Vec<ConfigError> {
         let config = &ctx.config;
         let mut problems = config.problems();
         problems.extend(too_many_parameters(config));
         let (device, precision) = (config.device, config.precision);
         let unavailable = ctx.why_not_device(device);
         problems
-            .extend(unavailable.map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
+            .extend(unavailable.map(|reason| ConfigError::DeviceUnavailable { device, reason }));
         if let Some(given) = config.memory_limit
             && let Some((train, test)) = self.images(ctx)
         {
             let needed = memory_needed(config, train, test).div_ceil(1 << 20);
             if needed > u64::from(given) && given > 0 {
-                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
+                problems.push(ConfigError::MemoryLimitTooLow { given, needed });
             }
         }
         let unavailable = ctx.why_not_precision(precision);
         problems.extend(
-            unavailable.map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
+            unavailable.map(|reason| ConfigError::PrecisionUnavailable { precision, reason }),
         );
         problems
     }
@@ -138,12 +138,12 @@ impl Train {
         Some((train, first_test?))
     }
 
-    pub fn found_as(&self, ctx: &Ctx, source: &DataSource) -> Option<&Found> {
+    pub fn found_as(&self, ctx: &Ctx, source: &DataSource) -> Option<&FoundDataset> {
         let mut found = self.found.iter().flatten();
         found.find(|found| ctx.source_of(found) == *source)
     }
 
-    pub fn found_set(&self, set: NamedSet) -> Option<&Found> {
+    pub fn found_set(&self, set: PublicDataset) -> Option<&FoundDataset> {
         self.found.iter().flatten().find(|found| found.set == set)
     }
 
@@ -157,7 +157,7 @@ impl Train {
     /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
     /// recognize drawings.
     pub fn mnist_and_builtin(&self, ctx: &Ctx) -> Option<DataSpec> {
-        let mnist = self.found_set(NamedSet::Mnist)?;
+        let mnist = self.found_set(PublicDataset::Mnist)?;
         Some(DataSpec::with_builtin(ctx.source_of(mnist)))
     }
 

@@ -4,7 +4,7 @@
 use crate::problem::{Message, Problem};
 use crate::protocol::{Job, JobResult};
 use crate::records::{
-    BatchSizeSpec, JobId, RateSearch, StepPoint, TARGET_ACCURACIES, TARGET_ACCURACY,
+    BatchSizeSpec, JobId, LearningRateSearch, StepPoint, TARGET_ACCURACIES, TARGET_ACCURACY,
     TimeToAccuracy, batch_size_configs, fastest_batch_size,
 };
 use crate::run_config::{RunConfig, Setting};
@@ -44,7 +44,7 @@ pub struct Search {
     pub config: RunConfig,
     pub state: SearchState,
     /// The steps of a search for a learning rate so far.
-    pub steps: RateSearch,
+    pub steps: LearningRateSearch,
     /// The validation accuracy that is to be reached, in percent, as it is typed.
     pub percent: String,
     /// The batch sizes that were timed so far.
@@ -179,7 +179,7 @@ impl Train {
             kind,
             config: ctx.with_device(&ctx.config),
             state: SearchState::Ready,
-            steps: RateSearch::default(),
+            steps: LearningRateSearch::default(),
             percent: format!("{}", TARGET_ACCURACY * 100.0),
             rows: Vec::new(),
         });

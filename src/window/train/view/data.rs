@@ -4,7 +4,7 @@
 use eframe::egui::{Button, ComboBox, Ui};
 
 use super::fields::{below, below_entry, entry, row};
-use crate::run_config::{DataSource, DataSpec, NamedSet, Setting};
+use crate::run_config::{DataSource, DataSpec, PublicDataset, Setting};
 use crate::text::format::{count, file_size, grouped, percent, remaining};
 use crate::text::visible;
 use crate::window::{Action, App, DownloadState, DownloadView, Pushes as _, TrainAction, style};
@@ -54,7 +54,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         choose(ui, mixed, &name, None);
     }
     let mut downloads = None;
-    for set in NamedSet::ALL {
+    for set in PublicDataset::ALL {
         let (source, why_not) = match app.train.found_set(set) {
             Some(found) => (app.ctx.source_of(found), None),
             None if app.train.found.is_none() => (DataSource::Named(set), Some("Searching…")),
@@ -83,7 +83,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// A data set that was not found, which can be downloaded; true when it is to be.
-fn missing(ui: &mut Ui, app: &App, set: NamedSet) -> bool {
+fn missing(ui: &mut Ui, app: &App, set: PublicDataset) -> bool {
     let download = app.train.download.as_ref();
     let busy = download.filter(|download| download.is_active());
     let (possible, about) = match (app.train.download_size(set), busy) {

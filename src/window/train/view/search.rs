@@ -9,7 +9,9 @@ use crate::bench::busy;
 use crate::problem::Message;
 use crate::protocol::JobResult;
 use crate::records::benchmark::BUSY;
-use crate::records::{RatePoint, SEARCH_RATES, SEARCH_STEPS, TARGET_ACCURACIES, TimeToAccuracy};
+use crate::records::{
+    LearningRatePoint, SEARCH_RATES, SEARCH_STEPS, TARGET_ACCURACIES, TimeToAccuracy,
+};
 use crate::text::format::{
     capitalized, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
@@ -205,7 +207,7 @@ fn batch_size_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
 fn plot(ui: &mut Ui, view: &Search, height: f32) {
     let palette = style::palette(ui);
     let points = view.steps.points();
-    let curve = |of: fn(&RatePoint) -> f64| -> Vec<[f64; 2]> {
+    let curve = |of: fn(&LearningRatePoint) -> f64| -> Vec<[f64; 2]> {
         let points = points.iter();
         points
             .map(|point| [point.learning_rate.log10(), of(point)])
@@ -218,8 +220,9 @@ fn plot(ui: &mut Ui, view: &Search, height: f32) {
         .map_or(HIGHEST, |first| ABOVE_FIRST * first.loss);
     // On the smoothed curve, at the point next to the suggestion.
     let marked = view.suggested().and_then(|rate| {
-        let distance = |point: &&RatePoint| (point.learning_rate / rate).ln().abs();
-        let nearest = |a: &&RatePoint, b: &&RatePoint| distance(a).total_cmp(&distance(b));
+        let distance = |point: &&LearningRatePoint| (point.learning_rate / rate).ln().abs();
+        let nearest =
+            |a: &&LearningRatePoint, b: &&LearningRatePoint| distance(a).total_cmp(&distance(b));
         let point = points.iter().min_by(nearest)?;
         Some(([rate.log10(), point.smoothed], rate))
     });

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Id, Slider, Ui};
 
-use crate::records::RateChange;
+use crate::records::LearningRateChange;
 use crate::text::format::{grouped, significant};
 use crate::window::{Action, Phase, Pushes as _, RunView, TrainAction, style};
 
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
         })
         .inner;
     ui.horizontal(|ui| {
-        let [least, most] = RateChange::FACTORS;
+        let [least, most] = LearningRateChange::FACTORS;
         let slider = Slider::new(&mut factor, least..=most)
             .logarithmic(true)
             .prefix("× ")

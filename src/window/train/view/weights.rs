@@ -8,7 +8,7 @@ use eframe::egui::{
     Sense, TextureHandle, TextureOptions, Ui, Vec2, pos2, vec2,
 };
 
-use crate::records::{Components, InitializationReport, JobId, WeightImages};
+use crate::records::{FilterImages, InitializationReport, JobId, PatchComponents};
 use crate::window::Learning;
 use crate::window::style::SemiBold as _;
 use crate::window::style::{self, Palette};
@@ -51,7 +51,7 @@ pub fn filters(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>,
 pub fn paint(
     ui: &Ui,
     area: Rect,
-    layer: &WeightImages,
+    layer: &FilterImages,
     (run, step): (JobId, u64),
     sheet: &mut Option<LayerSheet>,
 ) {
@@ -95,7 +95,7 @@ pub fn paint(
 }
 
 /// The texture; `None` if the images are not as large as said.
-fn texture(ctx: &Context, layer: &WeightImages, palette: Palette) -> Option<TextureHandle> {
+fn texture(ctx: &Context, layer: &FilterImages, palette: Palette) -> Option<TextureHandle> {
     let (width, height, count) = (
         usize::from(layer.width),
         usize::from(layer.height),
@@ -165,7 +165,7 @@ fn title(ui: &mut Ui, title: &str) {
 }
 
 /// A bar for the share of each component.
-fn bars(ui: &mut Ui, components: &Components) {
+fn bars(ui: &mut Ui, components: &PatchComponents) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
     let (name, sentence) = (
         "Variance explained by each component",
