@@ -3,7 +3,6 @@
 
 use crate::run_config::RunConfig;
 
-/// A lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
     pub title: String,

@@ -1,6 +1,6 @@
 //! The entry point: from the arguments to the window or the command line.
 
-// On Windows no terminal opens beside the window; where one is there already, `cli::console` joins
+// On Windows no terminal opens beside the window; if one is there already, `cli::console` joins
 // it.
 #![cfg_attr(windows, windows_subsystem = "windows")]
 

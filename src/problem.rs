@@ -1,5 +1,5 @@
-//! What goes wrong, as people and callers hear of it: each module's error words itself beside its
-//! variants ([`Explain`]), and becomes a [`Problem`] where it crosses to somebody who only shows it
+//! What goes wrong, for people and callers: each module's error words itself beside its
+//! variants ([`Explain`]), and becomes a [`Problem`] when it crosses to somebody who only shows it
 //! or looks at its [`Code`].
 
 use std::fmt;
@@ -39,10 +39,10 @@ impl fmt::Display for Message {
     }
 }
 
-/// An error that words itself: its `Display` is a sentence that says what happened. Windows and
+/// An error that words itself: its `Display` is a sentence about what happened. Windows and
 /// terminals show the same text, so remedies name settings rather than buttons.
 pub trait Explain: fmt::Display + fmt::Debug {
-    /// A sentence that says what to do; empty if there is nothing to say.
+    /// A sentence about what to do; empty if there is nothing to do.
     fn remedy(&self) -> String;
 
     /// For callers that treat it unlike others.

@@ -20,7 +20,7 @@ impl Explain for Cancelled {
 
 /// Whoever waits for long work. Any closure from a fraction to a result will do.
 pub trait Progress {
-    /// Called often with the share that is done, from 0 to 1; an error means that the work is to
+    /// Called often with the fraction that is done, from 0 to 1; an error means that the work is to
     /// end.
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled>;
 

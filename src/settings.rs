@@ -56,7 +56,7 @@ pub const ZOOM: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate choice")]
 pub struct Settings {
     /// True once the wizard was finished or skipped.
     pub wizard_done: bool,
@@ -89,7 +89,7 @@ pub struct Settings {
     /// Throughput and memory are plotted below loss and accuracy.
     pub speed_and_memory: bool,
     pub monitor: bool,
-    /// The canvas and the validation images are shown beside the plots, where the window is wide
+    /// The canvas and the validation images are shown beside the plots, if the window is wide
     /// enough.
     pub side_panel: bool,
 }

@@ -55,7 +55,7 @@ impl<'a> BenchBudget<'a> {
         };
         let total = full_seconds * scale;
         let mut others = BackgroundLoad::start();
-        // Before anything is measured: a busy machine is told at once.
+        // Before anything is measured: a busy machine is reported immediately.
         std::thread::sleep(FIRST_LOOK);
         let background_load = others.measure().unwrap_or_default();
         Self {
@@ -99,7 +99,7 @@ impl<'a> BenchBudget<'a> {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// The mean share of the CPU that other programs have used since the start, 0 to 1.
+    /// The mean fraction of the CPU that other programs have used since the start, 0 to 1.
     pub fn background_load(&mut self) -> f32 {
         self.sample_background_load();
         (self.background_seconds / self.started.elapsed().as_secs_f64().max(1e-9)) as f32

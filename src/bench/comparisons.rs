@@ -11,7 +11,7 @@ use crate::run_config::{ConfigError, DeviceChoice, Precision, RunConfig};
 
 /// Seconds for each configuration.
 const SECONDS: f64 = 2.0;
-/// A configuration within this share of the highest rate counts as equally fast: figures scatter
+/// A configuration within this fraction of the highest rate counts as equally fast: figures scatter
 /// that much.
 const NEARLY_FASTEST: f64 = 0.95;
 
@@ -78,7 +78,8 @@ pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) ->
 type NotMeasured = Vec<(StepConfig, Problem)>;
 
 /// Measures the steps of `config` on every configuration, whose figures the listener gets: those
-/// that could not be measured, and the share of the CPU that other programs used meanwhile, 0 to 1.
+/// that could not be measured, and the fraction of the CPU that other programs used meanwhile, 0 to
+/// 1.
 pub fn compare(
     config: &RunConfig,
     step_configs: &[StepConfig],

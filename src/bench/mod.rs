@@ -39,7 +39,7 @@ use crate::text::format::name_time;
 
 /// Training images: enough that no run reaches the end of its first epoch too soon.
 const TRAIN_IMAGES: usize = 6000;
-/// The classes of networks that are timed: those of the built-in digits.
+/// The number of classes of networks that are timed: as many as the built-in digits have.
 const CLASSES: usize = 10;
 const TEST_IMAGES: usize = 256;
 
@@ -144,7 +144,7 @@ struct Figures {
 }
 
 impl Figures {
-    /// Adds those of a part that has just been measured.
+    /// Adds the figures of a part that has just been measured.
     fn add(&mut self, budget: &mut BenchBudget<'_>, rows: Vec<Measurement>) {
         if budget.was_disturbed() {
             self.disturbed.push(budget.workload());

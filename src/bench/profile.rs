@@ -35,8 +35,8 @@ const WARM_UP: usize = 3;
 /// Large products whose median is the machine's rate.
 const PRODUCTS: usize = 7;
 
-/// Records some steps of these settings on their device, with the built-in digits; and the share of
-/// the CPU that other programs used meanwhile, 0 to 1. Nothing is kept of what is learned.
+/// Records some steps of these settings on their device, with the built-in digits; and the fraction
+/// of the CPU that other programs used meanwhile, 0 to 1. Nothing is kept of what is learned.
 pub fn profile(
     config: &RunConfig,
     open: Open<'_>,
@@ -100,7 +100,7 @@ struct Recorder<'a, 'b> {
     recording: Recording,
     /// When it has lasted long enough; known after the warm-up.
     end: Option<Instant>,
-    /// Steps so far, with those of the warm-up.
+    /// Steps so far, including the warm-up.
     steps: usize,
     /// When epochs ended, in microseconds: the step after that began with a validation.
     epochs: Vec<f64>,
@@ -345,7 +345,7 @@ pub fn chrome_trace(profile: &Profile) -> String {
         ));
     }
     for span in &profile.spans {
-        // Where there is no layer, the pass is the span.
+        // If there is no layer, the pass is the span.
         if !(span.name.is_empty() && span.thread == 0) {
             events.push(complete(
                 span.label().to_owned(),

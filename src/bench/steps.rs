@@ -131,7 +131,7 @@ pub(super) fn steps(
 }
 
 /// A quick measurement of each configuration as it is, on its own device: images per second, `None`
-/// where it could not be trained; and the share of the CPU that other programs used meanwhile, 0 to
+/// if it could not be trained; and the fraction of the CPU that other programs used meanwhile, 0 to
 /// 1.
 pub fn time_steps(
     configs: &[RunConfig],

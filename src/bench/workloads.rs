@@ -154,7 +154,7 @@ pub(super) fn pipeline(
                         .map(|_| loader.next_batch().map(|batch| batch.len()))
                         .sum();
                 });
-                // Batches differ in size where an epoch ends.
+                // Batches differ in size when an epoch ends.
                 Ok(took / loaded?.max(1) as f64)
             }))
         })

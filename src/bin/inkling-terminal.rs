@@ -1,4 +1,4 @@
-//! `inkling` as typed in a Windows terminal, where it is installed as `inkling.com` beside
+//! `inkling` as typed in a Windows terminal, if it is installed as `inkling.com` beside
 //! `inkling.exe`: terminals find it first and, unlike with a GUI program, wait for it and get its
 //! exit status. It only starts `inkling.exe` and waits.
 

@@ -51,7 +51,7 @@ pub enum JsonLine<'a> {
     Figure {
         #[serde(flatten)]
         row: &'a Measurement,
-        /// For a training step: its share of the machine's f32 matrix-product rate.
+        /// For a training step: its fraction of the machine's f32 matrix-product rate.
         #[serde(skip_serializing_if = "Option::is_none")]
         share_of_product: Option<f64>,
     },
@@ -64,7 +64,7 @@ pub enum JsonLine<'a> {
         #[serde(rename = "extent")]
         effort: Effort,
         seconds: f64,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]
         background_load: f32,
         /// What was measured while they used a lot of it.
@@ -77,7 +77,7 @@ pub enum JsonLine<'a> {
     Compared {
         /// What could not be measured, and why.
         failed: Vec<String>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]
         background_load: f32,
     },

@@ -23,7 +23,7 @@ use crate::run_config::{
 };
 use crate::text::{table, visible};
 
-/// What all others are compared with: on the command line the order says it.
+/// What all others are compared with: the first on the command line.
 const BASELINE: usize = 0;
 
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,5 @@
-//! `inkling completions`: what lets a shell complete commands and options, and the titles of runs and
-//! the names of data sets, for which the scripts ask this program at every completion.
+//! `inkling completions`: what lets a shell complete commands and options, and the titles of runs
+//! and the names of data sets, for which the scripts ask this program at every completion.
 
 use clap::builder::{Arg, ValueHint};
 use clap::{Command, CommandFactory, ValueEnum};
@@ -185,7 +185,7 @@ fn fish(commands: &Command) -> String {
     taking(commands).iter().map(line).collect()
 }
 
-/// The hints by which zsh's completion is told what an argument takes, and what the script says for
+/// The value hints of zsh's completion, and what the script contains for
 /// each.
 const HINTS: [(Names, ValueHint, &str); 2] = [
     (Names::Runs, ValueHint::Hostname, ":_hosts'"),

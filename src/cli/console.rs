@@ -34,7 +34,7 @@ pub fn attach() {
 }
 
 fn is_set(standard: STD_HANDLE) -> bool {
-    // SAFETY: it takes a number and gives a handle, which is not used.
+    // SAFETY: it takes a number and returns a handle, which is not used.
     let handle = unsafe { GetStdHandle(standard) };
     !handle.is_null() && handle != INVALID_HANDLE_VALUE
 }

@@ -1,5 +1,5 @@
-//! `inkling data`: which data sets there are, downloading them, what is in them, and writing them in
-//! another format.
+//! `inkling data`: which data sets there are, downloading them, what is in them, and writing them
+//! in another format.
 
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -549,7 +549,7 @@ fn run_export(export: &Export) -> Result<(), Failure> {
     } else {
         interrupt::install_handler();
         let progress = Progress::new();
-        // What has no test split of its own is exported as a whole.
+        // Data without a test split is exported as a whole.
         let set = if is_mine {
             Dataset::of_digits(mine.split()?)
         } else {

@@ -14,7 +14,7 @@ use crate::system::process;
 
 /// The device to compute on in this precision. An NVIDIA GPU that was asked for must pass its
 /// self-test. `auto` becomes the NVIDIA GPU if there is one that passes; otherwise it stays `auto`,
-/// which the engine takes as the CPU, and a note says why.
+/// which the engine takes as the CPU, and a note explains why.
 pub fn resolve(device: DeviceChoice, precision: Precision) -> Result<DeviceChoice, Failure> {
     match device {
         DeviceChoice::Cuda => check_precision(device, precision)

@@ -69,7 +69,7 @@ impl Engine {
     /// called from any thread.
     pub fn run_saver(&self) -> impl Fn(Option<PathBuf>) + Send + use<> {
         let commands = self.handle.commands();
-        // Where the engine is gone, the run has ended.
+        // If the engine is gone, the run has ended.
         move |folder| drop(commands.send(Command::Save { run: JOB, folder }))
     }
 
@@ -226,8 +226,8 @@ fn wait_for_request() {
     }
 }
 
-/// What an engine of the command line works with. Runs are saved among Inkling's own where nothing
-/// else is said.
+/// What an engine of the command line works with. Runs are saved among Inkling's own unless another
+/// folder is given.
 pub fn settings(
     data_dir: Option<PathBuf>,
     runs: Option<RunsTarget>,

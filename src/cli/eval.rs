@@ -44,7 +44,7 @@ pub struct EvalArgs {
     /// Ink file of drawings that are not digits, to evaluate out-of-distribution detection
     #[arg(long, value_name = "FILE")]
     not_digits: Option<PathBuf>,
-    /// Only those of its drawings that have one of these labels, such as "AEFH"
+    /// Only its drawings with one of these labels, such as "AEFH"
     #[arg(long, value_name = "LABELS", requires = "not_digits")]
     not_digits_labels: Option<String>,
     /// Write the suspected label errors as a CSV table, the most suspicious first, at most 1,000
@@ -69,7 +69,7 @@ pub struct Figures {
     loss: f64,
     calibration_error: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    /// Whether loss and calibration error are those of the logits as they are.
+    /// Whether loss and calibration error are computed from the raw logits.
     uncalibrated: bool,
     split: EvaluationSplit,
     digits: Vec<DigitAccuracy>,

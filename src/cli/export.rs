@@ -191,7 +191,7 @@ fn spec(arguments: &ExportArgs) -> Result<ExportSpec, Failure> {
     })
 }
 
-/// A line for each file, with its weights where nothing was written, and what quantizing costs.
+/// A line for each file, with its weights if nothing was written, and what quantizing costs.
 fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
     let mut lines = Vec::new();
     let packed = spec.format == ExportFormat::Zip;

@@ -35,7 +35,7 @@ impl Failure {
         Self::Usage(joined(problems.iter().map(Explain::message), "\n"))
     }
 
-    /// The same, where this process was asked to end.
+    /// The same, if this process was asked to end.
     pub fn terminated(self, status: u8) -> Self {
         let sentence = match self {
             Self::Usage(sentence) | Self::Failed(sentence) => Some(sentence),

@@ -47,7 +47,7 @@ pub enum JsonLine<'a> {
         /// The batch size; `None` if none reached the accuracy.
         recommended: Option<u32>,
         gradient_noise_scale: Option<f64>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]
         background_load: f32,
         config: &'a RunConfig,

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::system::paths::Paths;
 use crate::text::format::{file_size, widest};
 
-/// Digits of a name that are shown: enough to tell a few from each other.
+/// Digits of a name that are shown: enough to distinguish a few.
 const SHOWN_DIGITS: usize = 12;
 
 /// The commands of `inkling hosts`.

@@ -27,7 +27,7 @@ pub fn install_handler() {
             std::process::exit(130)
         }
         Signal::Interrupt => {}
-        // A terminal that is closed may say so several times.
+        // A terminal that is closed may send several signals.
         Signal::Terminate { status } => TERMINATE.store(status, Ordering::Relaxed),
     });
     if let Err(error) = installed {
@@ -36,7 +36,7 @@ pub fn install_handler() {
     }
 }
 
-/// Forgets that Ctrl-C was pressed: it was heard, and means something else when it is pressed
+/// Forgets that Ctrl-C was pressed: it was handled, and means something else when it is pressed
 /// again.
 pub fn forget_stop() {
     STOP.store(false, Ordering::Relaxed);

@@ -73,7 +73,7 @@ impl Machines {
         }
     }
 
-    /// The one SSH host that was named, where all else is as on this machine.
+    /// The one SSH host that was named, if all else is as on this machine.
     pub fn only_host(&self) -> Option<&SshHost> {
         if let (ExecutorKind::Ssh, [host]) = (self.kind(), self.hosts.as_slice()) {
             Some(host)
@@ -137,7 +137,7 @@ impl Machines {
             .try_for_each(|machine| recipients.add(machine))?)
     }
 
-    /// What trains this many at once, with this many threads each if that is said.
+    /// What trains this many in parallel, with this many threads each, if given.
     pub fn executor(
         &self,
         work: Work,

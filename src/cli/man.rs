@@ -28,7 +28,7 @@ pub struct ManArgs {
 
 /// Prints a page, or writes all of them.
 pub fn run(arguments: &ManArgs) -> Result<(), Failure> {
-    // `inkling help` needs no page of its own.
+    // `inkling help` needs no separate page.
     let mut program = super::Cli::command().disable_help_subcommand(true);
     // Names the pages of the subcommands after the command they belong to.
     program.build();
@@ -137,7 +137,7 @@ pub const EXIT_STATUSES: [(&str, &str); 6] = [
 ];
 
 /// The environment variables that Inkling reads and what each does. Lines of the help are not
-/// indented where they are wrapped, so these are short.
+/// indented if they are wrapped, so these are short.
 pub const ENVIRONMENT: [(&str, &str); 8] = [
     (
         "INKLING_HOME",

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use crate::system::files::open_regular;
 use crate::text::visible;
 
-/// How much is said besides results and errors.
+/// How much is printed besides results and errors.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Verbosity {
     /// Print results and errors only: no progress and no notes
@@ -42,7 +42,7 @@ impl Verbosity {
         VERBOSITY.get().copied().unwrap_or_default()
     }
 
-    /// What standard error gets of the log, if the arguments say so.
+    /// The part of the log that goes to standard error, if asked for.
     pub const fn log_level(self) -> Option<Level> {
         match self.verbose {
             0 if self.quiet => Some(Level::ERROR),

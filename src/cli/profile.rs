@@ -53,11 +53,11 @@ pub enum JsonLine<'a> {
         images_per_second: f64,
         /// What no row covers.
         other_seconds: f64,
-        /// In floating-point operations per second, of large matrix multiplications; `None` where
+        /// In floating-point operations per second, of large matrix multiplications; `None` if
         /// it was not measured.
         machine_rate: Option<f64>,
         rows: &'a [ProfileRow],
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]
         background_load: f32,
         config: &'a RunConfig,

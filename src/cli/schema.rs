@@ -18,7 +18,7 @@ use crate::text::visible;
 /// Raised when a field is removed, renamed or given another meaning; not when one is added.
 const VERSION: u32 = 1;
 
-/// Gives the schema of a type that is printed.
+/// Returns the schema of a type that is printed.
 type Generate = fn(&mut SchemaGenerator) -> Schema;
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
@@ -148,8 +148,8 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Gives the properties beside alternatives to each of these, which can then say that they have no
-/// others.
+/// Moves the properties beside alternatives into each of these, which can then exclude
+/// all others.
 fn share_properties(object: &mut Map<String, Value>, alternatives: &str) {
     let Some(Value::Array(mut each)) = object.remove(alternatives) else {
         return;

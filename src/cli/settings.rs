@@ -1,4 +1,4 @@
-//! The options that say what a run computes, for every subcommand that trains.
+//! The options for what a run computes, for every subcommand that trains.
 
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,8 @@ pub struct Settings {
     /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Take the settings of a run instead of a preset: its folder, run.json or title, or latest; all
-    /// other options override them
+    /// Take the settings of a run instead of a preset: its folder, run.json or title, or latest;
+    /// all other options override them
     #[arg(
         id = "config_file",
         long = "config",
@@ -104,8 +104,8 @@ pub fn option(setting: Setting) -> Arg {
     }
 }
 
-/// The batches of the first epoch, where a batch size says that they grow: those of the preset if
-/// it does not say.
+/// The batch size of the first epoch, if batches grow: the preset's if
+/// none is given.
 fn first_of_growing(setting: Setting, text: &str) -> Option<&str> {
     let rest = (setting == Setting::BatchSize).then(|| text.strip_prefix(AUTO))??;
     rest.strip_prefix(':').or(rest.is_empty().then_some(rest))
@@ -182,7 +182,7 @@ impl Given {
 }
 
 impl Settings {
-    /// The settings of the run, fitted to its data where that is little; what was changed is said.
+    /// The settings of the run, fitted to its data if that is little; what was changed is printed.
     /// Not checked yet.
     pub fn fitted_config(&self) -> Result<RunConfig, Failure> {
         let config = self.config()?;
@@ -248,7 +248,7 @@ impl Settings {
         {
             config.model = ModelKind::Cnn;
         }
-        // Those of another network do not fit this one.
+        // The widths of another network do not fit this one.
         if config.model != model {
             (config.widths, config.layers) = (None, None);
         }
@@ -273,8 +273,8 @@ impl Settings {
     }
 }
 
-/// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a
-/// single run.
+/// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, the
+/// settings of a single run.
 fn config_in(path: &Path) -> Result<RunConfig, Failure> {
     let mut path = path_or_run(path)?;
     if path.is_dir() {

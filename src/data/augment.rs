@@ -6,7 +6,7 @@
 //! networks applied to visual document analysis"), with a thicker or thinner stroke. Never
 //! mirrored, never so much that a digit becomes another.
 //!
-//! [`AugmentParams`] say what happens to an image; [`Augmenter`] does it on the CPU, and
+//! [`AugmentParams`] are what happens to an image; [`Augmenter`] does it on the CPU, and
 //! `nn::backend` for whole batches on other devices.
 //!
 //! Where each new pixel comes from in the old image is an affine map and a smooth random
@@ -28,7 +28,7 @@ pub const PADDED: usize = SIDE + 2 * MARGIN;
 struct Strength {
     /// Radians.
     rotation: f32,
-    /// Share of the size, for width and height each.
+    /// Fraction of the size, for width and height each.
     scale: f32,
     /// Pixels to the side per pixel of height.
     shear: f32,
@@ -36,7 +36,7 @@ struct Strength {
     shift: f32,
     /// Standard deviation of the elastic displacement, in pixels along each axis.
     elastic: f32,
-    /// Share of the way to a stroke that is a pixel wider, or narrower, at each edge.
+    /// Fraction of the way to a stroke that is a pixel wider, or narrower, at each edge.
     thickness: f32,
 }
 
@@ -75,7 +75,7 @@ pub struct AugmentParams {
     pub map: [f32; 4],
     /// Pixels along x and y.
     pub shift: [f32; 2],
-    /// Share of the way to a stroke that is a pixel wider (above 0) or narrower at each edge.
+    /// Fraction of the way to a stroke that is a pixel wider (above 0) or narrower at each edge.
     pub thickness: f32,
     /// Displacements along x and y at the knots of the elastic field's splines, in pixels, row by
     /// row.
@@ -295,7 +295,7 @@ pub fn spline() -> [[f32; KNOTS]; SIDE] {
     spline
 }
 
-/// A number for each new pixel, in rows as wide as those of padded images; what is beyond the
+/// A number for each new pixel, in rows as wide as padded images; what is beyond the
 /// image's own width is not used.
 type Rows<T> = Box<[[T; PADDED]; SIDE]>;
 
@@ -375,7 +375,7 @@ impl SamplingGrid {
                         + second[row] * knots[knot + 1][column]
                         + third[row] * knots[knot + 2][column]
                         + fourth[row] * knots[knot + 3][column];
-                    // It is the first knot of its own interval of columns, the second of the one
+                    // It is the first knot of its interval of columns, the second of the one
                     // before, and so on.
                     for (back, displacements) in displacements.iter_mut().enumerate() {
                         if let Some(block) =

@@ -14,12 +14,12 @@ use crate::run_config::{CLASS_COUNTS, Classes, ClassesError, MAX_LABEL, RunConfi
 
 /// One in this many images is for validation: 5,000 of 60,000.
 const ONE_IN: u64 = 12;
-/// Where that would be fewer than this, an accuracy would be hardly more than a guess, and there
+/// If that would be fewer than this, an accuracy would be hardly more than a guess, and there
 /// are more…
 const ENOUGH: u64 = 10;
 /// … up to one in this many.
 const ONE_IN_FEW: u64 = 5;
-/// Where a source has no test split, one in this many images is used as one.
+/// If a source has no test split, one in this many images is used as one.
 const ONE_IN_FOR_TEST: usize = 7;
 /// Bytes that are hashed in one piece; pieces are hashed on all cores.
 const PIECE: usize = 1 << 20;

@@ -47,7 +47,7 @@ pub enum DataError {
     DifferentClasses {
         other: String,
         found: Classes,
-        /// What those of the others stand for.
+        /// What the classes of the others stand for.
         wanted: Classes,
     },
     #[error(

@@ -13,7 +13,7 @@ use crate::text::format::{count, grouped};
 const EXAMPLES: usize = 8;
 /// Images with less contrast than this are blank: paper, or noise of a scanner.
 const CONTRAST: u8 = 16;
-/// A class with fewer images than this share of the largest one is rare.
+/// A class with fewer images than this fraction of the largest one is rare.
 const RARE: f64 = 0.1;
 
 /// One of the two parts of a data set.
@@ -159,7 +159,7 @@ impl Overview {
         }
     }
 
-    /// The rarest training class and its images, and the largest, where one has ten times as many
+    /// The rarest training class and its images, and the largest, if one has ten times as many
     /// as the other.
     pub fn imbalance(&self) -> Option<[(usize, u64); 2]> {
         let rarest = self

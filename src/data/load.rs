@@ -22,7 +22,7 @@ const FEW_BYTES: u64 = 8 << 20;
 
 /// Loads or generates the data `spec` names; named sets are searched for in `folders`, in their
 /// order. The training images of several sources are concatenated, with as many built-in digits as
-/// [`builtin::training_images`] says; the test split is the first source's. `progress` is told the
+/// [`builtin::training_images`] returns; the test split is the first source's. `progress` gets the
 /// fraction done, and shown images as they come.
 pub fn load(
     spec: &DataSpec,
@@ -116,7 +116,7 @@ fn common_classes(spec: &DataSpec, parts: &[Dataset]) -> Result<Classes, DataErr
 }
 
 /// An error if a model could not learn from the training images of `set`, which `data` names:
-/// where all are of one class, or where all are the person's own and a digit is missing among them.
+/// if all are of one class, or if all are the person's own and a digit is missing among them.
 pub fn check_labels(data: &DataSpec, set: &Dataset) -> Result<(), DataError> {
     let Dataset { train, classes, .. } = set;
     if let Some(&only) = train.labels.first()
@@ -140,7 +140,7 @@ pub fn check_labels(data: &DataSpec, set: &Dataset) -> Result<(), DataError> {
 }
 
 /// The named sets that are in these folders; damaged ones are left out. MNIST's files are read
-/// whole to tell whether they are the originals, so this is not for the user interface's thread.
+/// whole to check whether they are the originals, so this is not for the user interface's thread.
 pub fn find(folders: &[PathBuf]) -> Vec<FoundDataset> {
     let usable = |set: PublicDataset| {
         find_set(set, folders).unwrap_or_else(|error| {
@@ -206,8 +206,8 @@ pub fn check(path: &Path) -> Result<(), DataError> {
     open_set(path).map(drop)
 }
 
-/// How many training images a source has, less those that are set apart for test where it has none.
-/// Images are only read where nothing else tells.
+/// How many training images a source has, less those that are set apart for test if it has none.
+/// Images are only read if nothing else tells.
 fn count_training_images(source: &DataSource, folders: &[PathBuf]) -> Result<usize, DataError> {
     let counts = match source {
         DataSource::Path(path) => open_set(path)?.counts()?,
@@ -234,7 +234,7 @@ fn with_test_split(mut set: Dataset) -> Dataset {
     set
 }
 
-/// The images that a run on this data trains on, without those for validation, where they are few;
+/// The images that a run on this data trains on, without those for validation, if they are few;
 /// `None` if they are many or cannot be read.
 pub fn small_training_set(data: &DataSpec, folders: &[PathBuf]) -> Option<u64> {
     if !data
@@ -341,14 +341,14 @@ impl Writers {
 pub struct NotDigits {
     /// 784 pixels for each of them.
     pub images: Vec<u8>,
-    /// What each shows, where known.
+    /// What each shows, if known.
     pub labels: Vec<Option<char>>,
 }
 
 /// Loads the images of `spec` that a model is evaluated on, which was trained as `trained` says;
-/// for the split see [`crate::records::EvaluationSpec::split`]. Training and validation split are
-/// those of a run with the same seed. Images are in the order of their sources, training images
-/// before test images.
+/// for the split see [`crate::records::EvaluationSpec::split`]. Training and validation split
+/// are the ones of a run with the same seed. Images are in the order of their sources, training
+/// images before test images.
 pub fn load_for_evaluation(
     spec: &DataSpec,
     split: Option<EvaluationSplit>,
@@ -371,7 +371,7 @@ pub fn load_for_evaluation(
             && index == 0
             && split.is_none_or(|split| split == EvaluationSplit::Test)
         {
-            // The images for training are generated only where they are needed.
+            // The images for training are generated only if they are needed.
             builtin::generate(BUILTIN_SEED, 0, builtin::TEST_IMAGES, &mut progress)?.into()
         } else {
             load_source(source, folders, &mut progress)?

@@ -98,7 +98,7 @@ pub struct KeptDrawings {
     pub unreadable: usize,
 }
 
-/// A change: drawings that go, and drawings that come. Where there are as many of both, each takes
+/// A change: drawings that go, and drawings that come. If there are as many of both, each takes
 /// the place of another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Edit {
@@ -121,7 +121,7 @@ impl Edit {
         let mut added = self.add.iter();
         for old in &self.remove {
             let new = if replaces { added.next() } else { None };
-            // Gone where another window has removed it.
+            // Gone if another window has removed it.
             let Some(place) = lines.iter().position(|line| *line == old.line) else {
                 continue;
             };
@@ -173,7 +173,7 @@ impl MyDigits {
         }
     }
 
-    /// Makes a change, and gives what is in the file then.
+    /// Makes a change, and returns what is in the file then.
     pub fn change(&self, edit: &Edit) -> Result<KeptDrawings, Problem> {
         let _lock = lock(&self.file).map_err(|error| WriteError::new(&self.file, &error))?;
         let mut lines = self.lines()?;

@@ -35,7 +35,7 @@ const GLYPHS: [[u8; 7]; 10] = [
     [0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00010, 0b01100],
 ];
 
-/// What a data set is like.
+/// A summary of a data set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preview {
     /// A few training images, digit by digit.

@@ -11,7 +11,7 @@ use crate::math::random::Random;
 use crate::progress::Progress;
 use crate::run_config::{DataSource, DataSpec};
 
-/// Built-in digits that no model has learned from are those of another seed.
+/// Built-in digits that no model has learned from have another seed.
 const UNSEEN_SEED: u64 = BUILTIN_SEED + 1;
 
 /// Images of a model's former data.
@@ -27,9 +27,9 @@ pub struct Rehearsal {
 
 impl Rehearsal {
     /// At most this many images, in equal parts from each named set in `data` that is in `folders`,
-    /// and from the built-in digits if it has those or none of its sets is there. `seed` is that of
-    /// the model's run, which tells what it has not learned from. A person's own drawings and
-    /// folders are left out.
+    /// and from the built-in digits if it has those or none of its sets is there. `seed` is the
+    /// seed of the model's run, which determines what it has not learned from. A person's own
+    /// drawings and folders are left out.
     pub fn load(
         data: &DataSpec,
         seed: u64,

@@ -108,7 +108,7 @@ pub fn look_in(folder: Option<&Path>, mut program: Command) -> Command {
     program
 }
 
-/// The folders to search, in order: the one chosen by the user, Inkling's own, those of the
+/// The folders to search, in order: the one chosen by the user, Inkling's own, the
 /// environment, the CUDA toolkit's, pip's, and the system's.
 pub fn folders() -> Vec<PathBuf> {
     let variable = |name: &str| {

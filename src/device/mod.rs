@@ -19,7 +19,7 @@ pub use cuda_libraries::{
 use crate::profiler::DeviceEvents;
 use crate::run_config::{ConfigError, DeviceChoice};
 
-/// Opens a device; the error gives the reason why it is not available.
+/// Opens a device; the error is why it is not available.
 pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigError> {
     let opened = match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
@@ -59,7 +59,7 @@ pub fn first_line(error: &candle_core::Error) -> String {
         .to_owned()
 }
 
-/// What tells when a device was done with something, without waiting for it; `None` if a device
+/// Records when a device was done with something, without waiting for it; `None` if a device
 /// has nothing of the kind.
 pub fn events_of(device: &Device) -> candle_core::Result<Option<Box<dyn DeviceEvents>>> {
     if let Device::Cuda(device) = device {

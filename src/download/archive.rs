@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::system::WriteError;
 use crate::system::files::{open_append, open_regular};
 
-/// Bytes at the end of an archive that are read. The directory has to be among them: that of
+/// Bytes at the end of an archive that are read. The directory has to be among them: the one in
 /// EMNIST's archive takes a few thousand.
 const TAIL: u64 = 1 << 17;
 /// Bytes that are decompressed at a time.
@@ -160,7 +160,7 @@ const fn most_deflated(bytes: u64) -> u64 {
     bytes + bytes / 1000 + 64
 }
 
-/// Decompresses a file. Where that ends too early, its digest tells.
+/// Decompresses a file. If that ends too early, its digest tells.
 fn inflate(compressed: &Path, part: &Path, largest: u64) -> Result<(), DownloadError> {
     let compressed =
         open_regular(compressed).map_err(|error| WriteError::new(compressed, &error))?;

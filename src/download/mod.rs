@@ -79,9 +79,9 @@ pub fn usual_downloader() -> Downloader {
 }
 
 /// Downloads the files of a set into a folder of its name below `folder`, and returns that one.
-/// `progress` gets the share of the bytes; an error from it ends the download, which is resumed by
-/// the next one. `mirror` has a folder for each set, or is an archive; without it, the public ones
-/// are tried in turn.
+/// `progress` gets the fraction of the bytes; an error from it ends the download, which is resumed
+/// by the next one. `mirror` has a folder for each set, or is an archive; without it, the public
+/// ones are tried in turn.
 pub fn download(
     set: PublicDataset,
     mirror: Option<&Mirror>,

@@ -68,7 +68,7 @@ pub const MNIST_SHA256: [&str; 4] = [
     "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
 ];
 
-/// What MNIST's files are called, and those of the sets that take its place.
+/// The names of MNIST's files, and of the files of the sets that take its place.
 const NAMES: [&str; 4] = [
     "train-labels-idx1-ubyte.gz",
     "t10k-labels-idx1-ubyte.gz",
@@ -249,7 +249,7 @@ impl Mirror {
         }
     }
 
-    /// The address where a file is downloaded from: that of the file, or of the archive.
+    /// The address that a file is downloaded from: the file's, or the archive's.
     pub fn address_of(&self, name: &str) -> String {
         if self.is_archive() {
             self.address.clone()

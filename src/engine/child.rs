@@ -1,5 +1,5 @@
 //! An engine in a separate process, at the end of a handle like any other: whatever becomes of
-//! that process, the caller gets a last event that says so.
+//! that process, the caller gets a last event about it.
 //!
 //! Three threads, none of which the caller ever waits for: one writes commands, one reads events,
 //! and one watches over both. The process is watched as every child of this program is
@@ -25,12 +25,12 @@ pub const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pings within that time. They are counted instead of the clock, because a machine that slept has
 /// not waited.
 const PINGS: u32 = 8;
-/// How long an engine that was told to end, or has closed its pipe, may take to exit.
+/// How long an engine that was asked to end, or has closed its pipe, may take to exit.
 const GRACE: Duration = Duration::from_secs(10);
 
 impl EngineHandle {
     /// Starts an engine as a child process: `program` is `inkling engine`, or whatever speaks like
-    /// it. Where that fails, or ends in any way that was not asked for, [`Event::EngineExited`] is
+    /// it. If that fails, or ends in any way that was not asked for, [`Event::EngineExited`] is
     /// the last event. `patience` is how long it may be silent.
     pub fn child(
         program: Program,
@@ -66,7 +66,7 @@ fn not_started(error: &io::Error) -> Event {
     })
 }
 
-/// What is shared by the threads around one child.
+/// The state that the threads around one child share.
 struct ChildEngine {
     events: EventSink,
     process: ChildProcess,
@@ -202,7 +202,7 @@ fn with(
     stdin.as_mut().is_some_and(|pipe| write(pipe).is_ok())
 }
 
-/// Passes events on until there are no more; gives what was wrong, if it was something else than
+/// Passes events on until there are no more; returns what was wrong, if it was something else than
 /// the end of the process.
 fn take_events(stdout: impl Read, events: &EventSink, alive: &AtomicBool) -> Option<EngineExit> {
     let mut stdout = BufReader::new(stdout);

@@ -60,13 +60,13 @@ impl<'c> CommandQueue<'c> {
         *self.activity = None;
     }
 
-    /// Answers what has come in and gives the next command that is left.
+    /// Answers what has come in and returns the next command that is left.
     pub fn poll(&mut self) -> Option<Command> {
         loop {
             match self.commands.try_recv() {
                 Ok(command) => self.dispatch(command),
                 Err(TryRecvError::Empty) => break,
-                // Whoever shuts the engine down says so: this caller has vanished.
+                // Whoever shuts the engine down sends a command for that: this caller has vanished.
                 Err(TryRecvError::Disconnected) => {
                     self.waiting.push_back(Command::Interrupt);
                     break;

@@ -14,7 +14,7 @@ use crate::run_config::{DataSource, DataSpec};
 pub(super) struct DatasetCache {
     builtin: Option<LoadedSet>,
     other: Option<LoadedSet>,
-    /// The folder with the data of the current job, where its caller has sent it.
+    /// The folder with the data of the current job, if its caller has sent it.
     pub sent: Option<PathBuf>,
 }
 

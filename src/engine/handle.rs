@@ -93,8 +93,8 @@ pub struct EngineSide {
 }
 
 impl EngineHandle {
-    /// Starts an engine on a separate thread; where there can be none, [`Event::EngineExited`]
-    /// says so. `wake` is called after each event, from that thread.
+    /// Starts an engine on a separate thread; if there can be none, [`Event::EngineExited`]
+    /// reports it. `wake` is called after each event, from that thread.
     pub fn spawn(settings: EngineSettings, wake: impl Fn(Urgency) + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
         let not_started = side.events.fork();
@@ -143,7 +143,7 @@ impl EngineHandle {
         self.try_send(command).is_ok()
     }
 
-    /// Sends a command; gives it back when the engine is gone.
+    /// Sends a command; returns it if the engine is gone.
     pub fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
         self.commands
             .send(command)
@@ -228,7 +228,7 @@ impl EventSink {
         }
     }
 
-    /// Says what was done to the images of a job's data, if anything was.
+    /// Reports what was done to the images of a job's data, if anything was.
     pub fn data_notes(&self, job: JobId, notes: &[String]) {
         if !notes.is_empty() {
             self.send(Event::DataNotes {

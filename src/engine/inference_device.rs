@@ -14,11 +14,11 @@ use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 use crate::system::threads;
 
-/// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing
-/// sluggish.
+/// A device that takes longer for all images of the comparison, about 20 ms each, would make
+/// drawing sluggish.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a comparison found, and the model on the chosen device unless that is the CPU.
+/// The result of a comparison, and the model on the chosen device unless that is the CPU.
 type Compared = Result<(DeviceComparison, Option<Box<dyn Classify>>), Problem>;
 
 /// Chooses the device and classifies on it.
@@ -106,7 +106,7 @@ impl InferenceDevice {
     }
 
     /// Classifies with the model on the chosen device. If the device fails, the CPU takes over, and
-    /// the comparison that says so is returned as well.
+    /// the comparison that found this is returned as well.
     pub fn classify<T>(
         &mut self,
         model: &Classifier,

@@ -1,4 +1,4 @@
-//! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this
+//! The engine: one thread that owns every tensor, takes commands and sends events. It lives in this
 //! process, in a child or on another machine; whoever holds its handle does not see which. Does not
 //! depend on egui, screens or messages.
 

@@ -136,7 +136,7 @@ impl Recognizer {
         drawings.iter().map(answer).collect()
     }
 
-    /// Compares devices if that is due or running; a report where it has come to an end.
+    /// Compares devices if that is due or running; a report if it has come to an end.
     pub fn poll_devices(&mut self, events: &EventSink) {
         if let Some(classifier) = &self.classifier
             && let Some(report) = self.device.poll(classifier)

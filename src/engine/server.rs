@@ -133,14 +133,14 @@ pub fn serve(
                 Err(error) => break tracing::error!(%error, "the caller cannot be understood"),
             }
         }
-        // Until it has ended, also where a panic made it forget.
+        // Until it has ended, also if a panic made it forget.
         while commands.send(Command::Interrupt).is_ok() {
             std::thread::sleep(Duration::from_secs(1));
         }
     };
     threads::spawn("inkling-caller", listening).map_err(ServeError::NoThread)?;
     let mut alive = true;
-    // Also with nobody to hear it, the engine comes to its end by itself.
+    // Even if nobody listens, the engine ends by itself.
     while let Ok(event) = events.recv() {
         let is_end = matches!(
             event,
@@ -170,7 +170,7 @@ fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), S
     let (send, came) = channel();
     let receiving = move || {
         let theirs = wire::recv_handshake(&mut input);
-        // Nobody waits for it any more where it came too late.
+        // Nobody waits for it any more if it came too late.
         let _ = send.send((theirs, input));
     };
     threads::spawn("inkling-handshake", receiving).map_err(ServeError::NoThread)?;
@@ -205,7 +205,7 @@ fn with_files(event: Event, caller: CallerLocation) -> Vec<Event> {
     } else {
         Ok(Vec::new())
     };
-    // The caller misses the files, and says so.
+    // The caller notices that the files are missing, and reports it.
     let files = files
         .inspect_err(|error| tracing::error!(%error, "files cannot be sent"))
         .unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::system::{TargetError, WriteError};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    /// The format consists of layers, and those of an imported ONNX network are not known.
+    /// The format consists of layers, and an imported ONNX network's layers are not known.
     #[error("An imported ONNX network cannot be exported in this format.")]
     UnsupportedNetwork,
     #[error("The model could not be exported: {}", sentence(message))]

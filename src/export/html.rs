@@ -44,7 +44,7 @@ fn filled(values: &[(&str, String)]) -> String {
     page
 }
 
-/// The values of all parameters one after the other, those of the digit detector last, and what
+/// The values of all parameters one after the other, the digit detector's last, and what
 /// they are called.
 fn weights(model: &ExportedModel) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
     let (mut bytes, mut tensors) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ fn lines(base64: &str) -> String {
     lines + rest
 }
 
-/// What the page has to know of the model: JSON, a line for each layer and each parameter.
+/// The description of the model for the page: JSON, a line for each layer and each parameter.
 fn description(model: &ExportedModel, tensors: &[TensorInfo]) -> String {
     let card = &model.file.card;
     let layers = layers(card.network(), card.config.activation, card.labels.len());
@@ -127,7 +127,7 @@ fn description(model: &ExportedModel, tensors: &[TensorInfo]) -> String {
     untrusted::script_json(&json)
 }
 
-/// A line for each layer, and between those of a residual one the lines of its branches.
+/// A line for each layer; a residual layer's two lines enclose the lines of its branches.
 fn listed(layers: &[Layer], indent: &str) -> String {
     let lines = layers.iter().filter_map(|layer| {
         let members = match layer {

@@ -26,15 +26,15 @@ pub const fn limits(classes: &Classes) -> [&'static str; 5] {
     [only, form, tested, calibrated, meant]
 }
 
-/// What is said of a model of other classes than digits first.
+/// The first sentence for a model of other classes than digits.
 const OF_OTHER_CLASSES: [&str; 2] = [
     "It recognizes one object at a time, of the classes named here. For anything else it still predicts one of them. Inkling rejects most out-of-distribution images: those with a digit score below digit_threshold. Other programs have to compare the score themselves.",
-    "It expects images like those of its data set: 28x28 pixels, light on a dark background, in the same frame. Accuracy is much lower on images in any other form.",
+    "It expects images like the ones in its data set: 28x28 pixels, light on a dark background, in the same frame. Accuracy is much lower on images in any other form.",
 ];
 
 const LIMITS: [&str; 5] = [
     "It recognizes one digit at a time, 0 to 9. For a letter, several digits or no digit at all it still predicts a digit. Inkling rejects most out-of-distribution images: those with a digit score below digit_threshold. Other programs have to compare the score themselves.",
-    "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centered by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
+    "It expects images like MNIST's: light ink on a dark background, the digit 20 pixels tall and centered by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
     "The accuracy was measured on the test set named here. With other people's handwriting, pens and cameras it is usually lower.",
     "Its probabilities were calibrated on images like those it was trained on. They are not guarantees: a model can be confident and wrong.",
     "It is meant for learning, teaching and experimenting. Do not rely on it alone if mistakes are costly.",
@@ -156,8 +156,8 @@ pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
     text
 }
 
-/// What Hugging Face reads of a model card: YAML between two lines of dashes. Only names that are
-/// Inkling's own or hold nothing but letters, digits and dashes go in.
+/// The part of a model card that Hugging Face reads: YAML between two lines of dashes. Only names
+/// that are Inkling's own or contain nothing but letters, digits and dashes go in.
 fn front_matter(model: &ExportedModel) -> String {
     // Whoever trained a model chooses its license.
     let mut text =

@@ -14,7 +14,7 @@ use crate::system::WriteError;
 use crate::system::files::{create_folder, open_append};
 
 const VERSION: &str = "brain.Event:2";
-/// What other programs put the machine's name for.
+/// Other programs put the machine's name here.
 const WRITER: &str = "inkling";
 
 #[derive(Debug)]
@@ -201,8 +201,8 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// Adds a record of a `TFRecord` file to `to` (`tensorflow/core/lib/io/record_writer.h`): its length
-/// as 8 bytes and their checksum, its bytes and their checksum, all numbers little-endian.
+/// Adds a record of a `TFRecord` file to `to` (`tensorflow/core/lib/io/record_writer.h`): its
+/// length as 8 bytes and their checksum, its bytes and their checksum, all numbers little-endian.
 fn add_record(to: &mut Vec<u8>, record: &[u8]) {
     let length = (record.len() as u64).to_le_bytes();
     to.extend_from_slice(&length);
@@ -223,8 +223,8 @@ fn crc32c(bytes: &[u8]) -> u32 {
     })
 }
 
-// The messages of TensorBoard's protocol buffers: of event.proto, summary.proto, tensor.proto, and of
-// its hparams plugin plugin_data.proto.
+// The messages of TensorBoard's protocol buffers: of event.proto, summary.proto, tensor.proto, and
+// of its hparams plugin plugin_data.proto.
 
 /// `SessionLog.SessionStatus.START`: a run begins at the event's step, and what an earlier file
 /// says of this step and later ones is void.
@@ -260,7 +260,7 @@ pub struct Summary {
     pub value: Vec<Value>,
 }
 
-/// A value: a number, or a tensor with metadata that says which plugin shows it.
+/// A value: a number, or a tensor with metadata that names the plugin that shows it.
 #[derive(Clone, PartialEq, Message)]
 pub struct Value {
     #[prost(string, tag = "1")]

@@ -1,8 +1,8 @@
 //! Text that may come from a file, and how it is written into each kind of export.
 //!
-//! A model file says what its model was trained on, on which machine and more, and whoever made the
-//! file chose the words. In an exported program, such words must stay words. [`Untrusted`] cannot
-//! be formatted: to use it, one has to say where it goes.
+//! A model file names what its model was trained on, on which machine and more, and whoever made
+//! the file chose the words. In an exported program, such words must stay words. [`Untrusted`]
+//! cannot be formatted: to use it, one has to say where it goes.
 
 use crate::text::visible::{is_hidden, one_line};
 
@@ -80,7 +80,7 @@ impl Untrusted {
                 // A tilde strikes out, a dollar sign starts a formula.
                 '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '#' | '|' | '~' | '$' | '^'
                 | '@' => text.extend(['\\', c]),
-                // Lists and rules, where they begin the text.
+                // Lists and rules, if they begin the text.
                 '-' | '+' | '=' if text.trim_start().is_empty() => text.extend(['\\', c]),
                 _ => text.push(c),
             }

@@ -264,8 +264,8 @@ impl BackgroundLoad {
         load
     }
 
-    /// The mean load since the last call that gave one, as a share of all cores from 0 to 1; `None`
-    /// if that was too short a time ago, or the system does not tell.
+    /// The mean load since the last call that gave one, as a fraction of all cores from 0 to 1;
+    /// `None` if that was too short a time ago, or the system does not tell.
     pub fn measure(&mut self) -> Option<f32> {
         let system = self.system.as_mut()?;
         let elapsed = self.since.elapsed();

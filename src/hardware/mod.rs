@@ -26,7 +26,7 @@ pub struct Hardware {
     pub memory_total: u64,
     /// Memory not in use, in bytes.
     pub memory_available: u64,
-    /// Free disk where runs are kept, in bytes, where it could be found out.
+    /// Free disk where runs are kept, in bytes, if it could be found out.
     pub disk_free: Option<u64>,
     pub gpus: Vec<Gpu>,
     /// Why there are no NVIDIA GPUs in the list, if there is more to say than that none was
@@ -48,11 +48,11 @@ impl Hardware {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     pub brand: String,
-    /// Physical cores, where known.
+    /// Physical cores, if known.
     pub physical_cores: Option<u32>,
     /// Cores this process may run on.
     pub usable_cores: u32,
-    /// Performance and efficiency cores, where the processor has two kinds.
+    /// Performance and efficiency cores, if the processor has two kinds.
     pub performance_cores: Option<u32>,
     /// See `performance_cores`.
     pub efficiency_cores: Option<u32>,
@@ -78,7 +78,7 @@ pub struct Gpu {
     pub temperature: Option<u32>,
     /// In watts, if it is reported.
     pub power: Option<f32>,
-    /// Share of the last moment in which it computed, 0 to 1, if it is reported.
+    /// Fraction of the last moment in which it computed, 0 to 1, if it is reported.
     pub utilization: Option<f32>,
 }
 

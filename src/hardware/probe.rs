@@ -67,7 +67,7 @@ fn probe_without_drivers(runs: &Path) -> Hardware {
     }
 }
 
-/// Probes this machine; the free disk space is that of the disk with the folder `runs`.
+/// Probes this machine; the free disk space is on the disk with the folder `runs`.
 pub fn probe(runs: &Path) -> Hardware {
     // Drivers are asked first, so that they answer while the rest is looked at.
     let asked = with_timeout(probe_gpus);
@@ -147,7 +147,7 @@ fn with_timeout<T: Send + 'static>(
 
 /// Free space in bytes on the disk of `path`, or of the nearest folder above it that exists.
 fn disk_free(path: &Path) -> Option<u64> {
-    // On Windows the canonical form of a path begins otherwise than those of disks.
+    // On Windows the canonical form of a path begins differently from the names of disks.
     let resolved = |folder: &Path| {
         if cfg!(windows) {
             std::path::absolute(folder)

@@ -11,13 +11,13 @@ const STEPS: usize = 60;
 const SHARED_TOLERANCE: f64 = 1e-3;
 
 /// The temperature at which these `[n, classes]` logits have the smallest negative log-likelihood
-/// of their labels; 1 without images, or where a logit is not finite.
+/// of their labels; 1 without images, or if a logit is not finite.
 ///
 /// The likelihood is convex in `b = 1 / temperature`: its derivative is the mean of `E[z] - t`,
-/// where `E[z]` is the mean logit under `softmax(b z)` and `t` that of the label, and its second
-/// derivative the mean variance. Newton's method finds the zero; where a step would leave the
-/// interval that has the zero, the interval is halved. So that no network without mistakes on its
-/// few images is called infallible, a label counts as `(n + 1) / (n + 2)` sure (Platt 1999,
+/// where `E[z]` is the mean logit under `softmax(b z)` and `t` the label's logit; its second
+/// derivative is the mean variance. Newton's method finds the zero; if a step would leave the
+/// interval that contains it, the interval is halved. Targets are smoothed to `(n + 1) / (n + 2)`,
+/// so that a network without mistakes on few images is not called infallible (Platt 1999,
 /// "Probabilistic Outputs for Support Vector Machines").
 pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
     let Some(classes) = classes_of(logits, labels) else {
@@ -69,10 +69,10 @@ pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
 }
 
 /// The temperature at which the mean probabilities of several networks have the smallest negative
-/// log-likelihood of these labels; each gives `[n, classes]` logits. 1 without images, or where a
+/// log-likelihood of these labels; each has `[n, classes]` logits. 1 without images, or if a
 /// logit is not finite.
 ///
-/// Where each network has a separate temperature, their mean is right more often than it says:
+/// If each network has a separate temperature, their mean is right more often than it says:
 /// networks that disagree make it less sure. So the probabilities are pooled first and calibrated
 /// then (Rahaman & Thiery 2021, "Uncertainty Quantification and Deep Ensembles").
 pub fn fit_shared_temperature(networks: &[&[f32]], labels: &[u8]) -> f32 {

@@ -28,7 +28,7 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
     )
 }
 
-/// Reads the file of a model, or those of an ensemble; `None` for a training run, which has no
+/// Reads the file of a model, or the files of an ensemble; `None` for a training run, which has no
 /// file.
 pub fn model_files(model: &ModelRef) -> Result<Option<Vec<ModelFile>>, Problem> {
     Ok(match model {
@@ -92,7 +92,7 @@ pub struct Classifier {
 
 impl Classifier {
     /// Classifies with this network, which is on `device`, and with what was fitted for it
-    /// ([`Calibration::NONE`] where nothing was yet).
+    /// ([`Calibration::NONE`] if nothing was yet).
     pub fn new(net: Net, device: DeviceChoice, info: ModelInfo, calibration: Calibration) -> Self {
         Self {
             members: vec![Member { net, calibration }],
@@ -158,7 +158,7 @@ impl Classifier {
         })
     }
 
-    /// The stored models that [`model_files`] gives for this reference.
+    /// The stored models that [`model_files`] returns for this reference.
     pub fn of_files(mut files: Vec<ModelFile>, reference: &ModelRef) -> Result<Self, Problem> {
         if let ModelRef::Ensemble(ensemble) = reference {
             return Self::of_ensemble(files, ensemble);
@@ -167,7 +167,7 @@ impl Classifier {
         Ok(Self::of_file(file, reference.clone()))
     }
 
-    /// Loads a model or the models of an ensemble; that of a training run has no file.
+    /// Loads a model or the models of an ensemble; `None` for a training run, which has no file.
     pub fn load(model: &ModelRef) -> Result<Option<Self>, Problem> {
         model_files(model)?
             .map(|files| Self::of_files(files, model))
@@ -239,7 +239,7 @@ impl Classifier {
         digit_score >= self.calibration.digit_threshold && pixels.iter().any(|&pixel| pixel > 0)
     }
 
-    /// Measures the model on a split. `progress` gets the share done after each batch; an error
+    /// Measures the model on a split. `progress` gets the fraction done after each batch; an error
     /// from it cancels.
     pub fn measure(
         &self,
@@ -252,8 +252,8 @@ impl Classifier {
         Ok(measured)
     }
 
-    /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the share
-    /// done after each batch; an error from it cancels.
+    /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the
+    /// fraction done after each batch; an error from it cancels.
     pub fn digits(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, Problem> {
         let outputs = self.all_outputs(images, progress)?;
         outputs.check_finite()?;

@@ -91,7 +91,7 @@ pub struct DeviceTiming {
 /// Why a model is not used on a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DeviceRejection {
-    /// Its probabilities are not those of the CPU.
+    /// Its probabilities differ from the CPU's.
     Disagrees(Agreement),
     /// It takes too long.
     Slow {

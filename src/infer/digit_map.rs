@@ -1,5 +1,5 @@
-//! The map of digits: what the last hidden layer makes of held-out images, of training images and of
-//! the person's drawings, and where a drawing is among them.
+//! The map of digits: what the last hidden layer makes of held-out images, of training images and
+//! of the person's drawings, and where a drawing is among them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ const HELD_OUT: usize = 2_000;
 const TRAINING: usize = 10_000;
 /// Images that are computed at a time.
 const BATCH: usize = 250;
-/// Numbers of a wide layer that are kept of either kind of images, and that components are found in:
-/// of more, the first images stand for all.
+/// Numbers of a wide layer that are kept of either kind of images, and that components are found
+/// in: of more, the first images stand for all.
 const MOST_NUMBERS: usize = 8 << 20;
 const NUMBERS_FOR_COMPONENTS: usize = 800_000;
 /// Which images are chosen.
@@ -116,7 +116,7 @@ pub enum Effort {
 /// A map of one state of a model.
 #[derive(Debug)]
 pub struct MappedImages {
-    /// Tells it from others.
+    /// Identifies it.
     pub id: u64,
     images: Arc<MapImages>,
     layer: MapLayer,
@@ -335,8 +335,8 @@ impl Classifier {
         Ok(all)
     }
 
-    /// What goes into the last layer for each of these images, 784 bytes each; the logits if that is
-    /// not known.
+    /// What goes into the last layer for each of these images, 784 bytes each; the logits if that
+    /// is not known.
     fn activations(&self, images: &[u8]) -> Result<Activations, Problem> {
         if images.is_empty() {
             return Ok(Activations::default());
@@ -366,7 +366,7 @@ impl Classifier {
     }
 }
 
-/// What a network gives that has just diverged is not finite.
+/// The outputs of a network that has just diverged are not finite.
 const fn finite(value: f32) -> f32 {
     if value.is_finite() { value } else { 0.0 }
 }

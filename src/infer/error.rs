@@ -29,7 +29,7 @@ pub enum EnsembleError {
     DifferentClasses {
         /// What the classes of the first stand for.
         first: Classes,
-        /// What those of another stand for.
+        /// What the classes of another stand for.
         other: Classes,
     },
     /// There is no dropout layer to keep on.

@@ -28,10 +28,10 @@ const CHUNK: usize = 256;
 const MIN_STD: f32 = 1e-3;
 
 /// Trains the detector of a network that has learned `images` of these classes, 784 pixels each:
-/// with some of them, where they are digits with as many built-in ones, and with drawings that are
+/// with some of them, if they are digits with as many built-in ones, and with drawings that are
 /// none of them (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from
 /// built-in digits in nothing but their shapes. The same seed gives the same detector. `progress`
-/// gets the share done; an error from it cancels.
+/// gets the fraction done; an error from it cancels.
 pub fn fit_digit_detector(
     net: &Net,
     images: &[u8],
@@ -107,7 +107,7 @@ fn rows(net: &Net, pixels: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32
     Ok(rows)
 }
 
-/// Brings each input to mean 0 and standard deviation 1; gives `(mean, deviation)` of each.
+/// Brings each input to mean 0 and standard deviation 1; returns `(mean, deviation)` of each.
 fn standardize(rows: &mut [f32], inputs: usize) -> Vec<(f32, f32)> {
     let count = (rows.len() / inputs) as f64;
     let mut sums = vec![(0.0_f64, 0.0_f64); inputs];

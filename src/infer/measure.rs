@@ -15,7 +15,7 @@ use crate::records::{Calibration, Evaluation, ReliabilityBin};
 const CPU_BATCH: usize = 128;
 /// Images classified at a time on a GPU, which gains more from large batches.
 pub const GPU_BATCH: usize = 1024;
-/// The share of real digits that count as digits; the others are taken for something else.
+/// The fraction of real digits that count as digits; the others are taken for something else.
 const IN_DISTRIBUTION_QUANTILE: f64 = 0.95;
 
 /// How well a network does on a split.
@@ -109,7 +109,7 @@ impl Measurement {
 }
 
 /// Classifies every image of `split` with probabilities at this temperature. `progress` gets the
-/// share done after each batch; an error from it cancels.
+/// fraction done after each batch; an error from it cancels.
 pub fn measure(
     net: &Net,
     temperature: f32,
@@ -122,7 +122,7 @@ pub fn measure(
     Ok(Measurement::of(outputs, temperature, split))
 }
 
-/// The outputs for images, 784 bytes each, which `compute` gives for as many at a time as the
+/// The outputs for images, 784 bytes each, which `compute` returns for as many at a time as the
 /// device takes. `progress` as in [`measure`].
 pub(super) fn outputs(
     context: &DeviceContext,

@@ -11,9 +11,9 @@ use crate::run_config::{Classes, RunConfig, differing_settings};
 use crate::text::format::{duration, grouped, percent};
 use crate::text::table::{Line, Section};
 
-/// Measures each of these models, which were trained with these settings in this many seconds where
-/// that is known, on the images of `set`. `progress` gets the share done after each batch; an error
-/// from it cancels.
+/// Measures each of these models, which were trained with these settings in this many seconds if
+/// that is known, on the images of `set`. `progress` gets the fraction done after each batch; an
+/// error from it cancels.
 pub fn compare_models(
     models: Vec<(Classifier, RunConfig, Option<f64>)>,
     set: &EvaluationSet,
@@ -80,7 +80,7 @@ fn count_by_class(labels: &[u8], classes: usize, counts: impl Fn(usize) -> bool)
     digits
 }
 
-/// What stands where a figure is not known.
+/// What stands if a figure is not known.
 const UNKNOWN: &str = "–";
 
 /// The short name of the model with this position: A, B, C.

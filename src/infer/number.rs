@@ -8,7 +8,7 @@ use crate::records::{DigitPrediction, Prediction};
 /// What it costs a reading that one of its digits does not look like one: the logarithm of a
 /// probability.
 const NOT_A_DIGIT: f32 = -3.0;
-/// The same where it is all that is written: people also draw things that are not digits.
+/// The same if it is all that is written: people also draw things that are not digits.
 const NOT_A_DIGIT_ALONE: f32 = -1.4;
 
 /// Reads writing from left to right; nothing if nothing is written.

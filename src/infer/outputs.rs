@@ -1,5 +1,5 @@
-//! What networks give for images, and what that says: logits, probabilities, how much each image looks
-//! like a digit, and of an ensemble how unsure it is.
+//! The outputs of networks for images, and what follows from them: logits, probabilities, how much
+//! each image looks like a digit, and of an ensemble how unsure it is.
 
 use candle_core::Result;
 
@@ -7,13 +7,13 @@ use crate::math::random::Random;
 use crate::nn::{ComputeError, Mode, Net};
 use crate::records::{Calibration, Uncertainty};
 
-/// What a network gives for images, in their order.
+/// The outputs of a network for images, in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outputs {
     /// `[n, classes]`.
     pub logits: Vec<f32>,
     /// For each image the higher, the more it looks like a digit: the log odds that the network's
-    /// detector gives, or, where it has none, the energy score of the logits.
+    /// detector gives, or, if it has none, the energy score of the logits.
     pub digit_scores: Vec<f32>,
 }
 
@@ -68,8 +68,8 @@ pub struct Scores {
     /// The likeliest class; of equals the first. The temperature does not change it.
     pub digit: usize,
     /// The log of the summed exponentials of the logits: the negative free energy of Liu et al.
-    /// 2020. Higher means more like the images the model was trained on. It is that of the logits
-    /// as they are, whatever the temperature: what distinguishes digits from other drawings depends
+    /// 2020. Higher means more like the images the model was trained on. It is computed from the raw logits
+    /// at any temperature: what distinguishes digits from other drawings depends
     /// on how large logits are, and its threshold is set on the same score.
     pub energy_score: f32,
 }
@@ -151,7 +151,7 @@ impl Member {
 }
 
 /// Which members score how much a drawing looks like a digit: those with a digit detector, or all
-/// where none has one. The score of the others is on another scale, and distinguishes less.
+/// if none has one. The score of the others is on another scale, and distinguishes less.
 fn scoring(members: &[Member]) -> impl Fn(&&Member) -> bool + use<> {
     let some_detect = members
         .iter()

@@ -14,14 +14,14 @@ use crate::text::format::{grouped, percent};
 
 /// Images that are read.
 const IMAGES: usize = 500;
-/// Of fewer, a share says little.
+/// Of fewer, a fraction says little.
 const ENOUGH: usize = 30;
 /// Digits of which less than this is read are worth a look.
 const FEW: f64 = 0.5;
 /// So much more has to be read of images that are turned to tell that they should be.
 const MORE: f64 = 0.3;
 
-/// The shares of some training images that the starter model reads right.
+/// The fractions of some training images that the starter model reads right.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StarterCheck {
     /// How many were read.

@@ -14,7 +14,7 @@ use crate::system::input_file::InputFile;
 /// points.
 const MAX_DRAWING_BYTES: usize = 1 << 20;
 
-/// What pressures are called in a drawing.
+/// The key of pressures in a drawing.
 const PRESSURES: &[u8] = b"\"pressures\"";
 /// The longest name of a writer, in characters; the rest of a longer one is dropped.
 pub const MAX_WRITER_CHARS: usize = 64;
@@ -23,11 +23,11 @@ pub const MAX_WRITER_CHARS: usize = 64;
 pub struct InkEntry {
     pub ink: Ink,
     /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a
-    /// stroke of which it is not known. Empty if the file does not say it of any.
+    /// stroke without that. Empty if no stroke has it.
     pub pressures: Vec<Vec<f32>>,
-    /// What it shows, if the file says so.
+    /// What it shows, if labeled.
     pub label: Option<char>,
-    /// Who drew it, if the file says so; at most [`MAX_WRITER_CHARS`] characters.
+    /// Who drew it, if known; at most [`MAX_WRITER_CHARS`] characters.
     pub writer: Option<String>,
     /// The line it begins on, from 1; `None` when it is the only drawing of a file that is not
     /// named as JSON lines.
@@ -35,7 +35,7 @@ pub struct InkEntry {
 }
 
 /// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines,
-/// a line that cannot be parsed is an error of its own and the next line follows; elsewhere
+/// a line that cannot be parsed is an error and the next line follows; elsewhere
 /// iteration ends after the first error.
 ///
 /// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the
@@ -78,8 +78,8 @@ impl Iterator for InkFile {
 }
 
 impl InkFile {
-    /// The drawings of a file that is open already; `path` is what errors name, and says whether it
-    /// is one of JSON lines.
+    /// The drawings of a file that is open already; `path` is what errors name, and decides whether
+    /// it is one of JSON lines.
     pub fn new(file: InputFile, path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -273,8 +273,8 @@ fn strokes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stroke>, D::Error> 
         .collect())
 }
 
-/// What this drawing of these strokes says of the pen's pressure. It is read on its own: what other
-/// programs call so may be anything, and is then skipped.
+/// The pen's pressure in this drawing of these strokes. It is read separately: other programs may
+/// use the key for anything else, which is skipped.
 fn pressures(drawing: &[u8], strokes: &[Stroke]) -> Vec<Vec<f32>> {
     #[derive(Deserialize)]
     struct Pressed {

@@ -21,8 +21,8 @@ const NEGLIGIBLE: f32 = 0.2;
 ///
 /// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its center of
 /// mass comes to the center of the image, to the nearest pixel. The pen has always the same width
-/// in the image: the ink's own only tells a dot from a small drawing. Points that are not finite
-/// are skipped; ink without points gives [`Image::BLANK`].
+/// in the image: the ink's own only distinguishes a dot from a small drawing. Points that are not
+/// finite are skipped; ink without points gives [`Image::BLANK`].
 pub fn rasterize(ink: &Ink) -> Image {
     rasterize_with(ink, &Steps::ALL, &mut ())
 }
@@ -32,7 +32,7 @@ pub fn rasterize_steps(ink: &Ink, steps: &Steps) -> Image {
     rasterize_with(ink, steps, &mut ())
 }
 
-/// The same; `observer` is shown what each of them gives.
+/// The same; `observer` gets the result of each.
 pub(super) fn rasterize_with(ink: &Ink, steps: &Steps, observer: &mut impl StageObserver) -> Image {
     draw(ink, [PEN, EDGE], |_, _| 0.0, steps, observer)
 }
@@ -416,7 +416,7 @@ fn to_nearest(row: &[f32], is_goal: impl Fn(f32) -> bool, squared: &mut [f32]) {
     }
 }
 
-/// Gives at each place `q` the least `(q - p)^2 + heights[p]` over all `p`. `lowest` is what it
+/// Returns at each place `q` the least `(q - p)^2 + heights[p]` over all `p`. `lowest` is what it
 /// works with.
 fn lower_envelope(
     heights: &[f32],

@@ -34,7 +34,7 @@ impl Step {
     ];
 }
 
-/// The steps that are carried out: all of them, as everywhere but where a person looks at what they
+/// The steps that are carried out: all of them, as everywhere but when a person looks at what they
 /// do.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
@@ -67,7 +67,7 @@ impl Steps {
         self
     }
 
-    /// For ink on a page of this width and height, which is scaled down as a whole where
+    /// For ink on a page of this width and height, which is scaled down as a whole if
     /// [`Step::Scaling`] is left out.
     #[must_use]
     pub const fn on_page(mut self, size: [f32; 2]) -> Self {
@@ -117,7 +117,7 @@ pub(super) const STAGE_SIDE: usize = 160;
 pub enum StageKind {
     Drawn,
     Gray,
-    /// What this step gives, or what is passed on where it is left out.
+    /// What this step gives, or what is passed on if it is left out.
     Step(Step),
 }
 
@@ -145,7 +145,7 @@ pub enum StageImage {
 }
 
 pub(super) trait StageObserver {
-    /// This is what a stage shows; `image` is made where somebody looks.
+    /// This is what a stage shows; `image` is made if somebody looks.
     fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage);
 }
 

@@ -9,7 +9,7 @@ pub struct LabelSuspect {
     pub index: usize,
     /// The class that the image probably belongs to.
     pub suggested: usize,
-    /// The normalized margin: the label's probability minus that of the suggestion. The lower, the
+    /// The normalized margin: the label's probability minus the suggestion's. The lower, the
     /// more suspicious.
     pub margin: f32,
 }

@@ -1,5 +1,5 @@
-//! Points of many dimensions laid out in two so that neighbors stay neighbors: t-SNE (van der Maaten
-//! & Hinton 2008), computed by the crate `bhtsne`.
+//! Points of many dimensions laid out in two so that neighbors stay neighbors: t-SNE (van der
+//! Maaten & Hinton 2008), computed by the crate `bhtsne`.
 
 use bhtsne::tSNE;
 
@@ -27,7 +27,7 @@ pub enum Start {
 }
 
 /// The layout of `points` with so many dimensions each, one point after the other; `None` for too
-/// few points. `show` gets layouts on the way, and the share of the work that is done.
+/// few points. `show` gets layouts on the way, and the fraction of the work that is done.
 pub fn neighbor_embedding(
     points: &[f32],
     dimensions: usize,

@@ -11,7 +11,7 @@ const FEW_DIMENSIONS: usize = 160;
 /// first ones are exact to a few digits (Halko, Martinsson & Tropp 2011).
 const SPARE: usize = 10;
 const ROUNDS: usize = 5;
-/// What is added to each variance while they are computed, as a share of all of it.
+/// Added to each variance while they are computed, as a fraction of all of it.
 const RIDGE: f64 = 1e-9;
 
 /// The first principal components of some points.
@@ -20,14 +20,14 @@ pub struct PrincipalComponents {
     mean: Vec<f32>,
     /// A direction of length 1 for each, the one of most variance first.
     directions: Vec<Vec<f32>>,
-    /// The share of the variance along each, from 0 to 1.
+    /// The fraction of the variance along each, from 0 to 1.
     pub explained: Vec<f32>,
 }
 
 impl PrincipalComponents {
     /// The first `count` of `points` with so many dimensions each, one point after the other; fewer
-    /// if there are not as many. The same points always give the same ones: a direction points to
-    /// where its greatest number is positive.
+    /// if there are not as many. The same points always give the same ones: the sign of a direction
+    /// makes its greatest number positive.
     pub fn of(points: &[f32], dimensions: usize, count: usize) -> Self {
         if dimensions == 0 {
             return Self::default();

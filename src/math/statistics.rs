@@ -12,10 +12,10 @@ use crate::text::format::{capitalized, grouped, percent};
 /// The standard normal quantile of a two-sided 95% interval.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// The 95% score interval of a share, `successes` out of `trials` (Wilson 1927, "Probable
+/// The 95% score interval of a fraction, `successes` out of `trials` (Wilson 1927, "Probable
 /// inference, the law of succession, and statistical inference", JASA 22). Stays within 0 to 1 and
-/// is right for shares near 1, where the normal approximation is not. Without trials it is all of 0
-/// to 1.
+/// is right for fractions near 1, where the normal approximation is not. Without trials it is all
+/// of 0 to 1.
 pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
@@ -25,7 +25,7 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     let z2 = Z_95 * Z_95;
     let center = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z_95 / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    // At the ends the interval touches 0 or 1 exactly; rounding must not push it past the share
+    // At the ends the interval touches 0 or 1 exactly; rounding must not push it past the fraction
     // itself.
     (
         (center - half).clamp(0.0, share),
@@ -41,7 +41,7 @@ pub struct ClassScore {
 }
 
 impl ClassScore {
-    /// Share classified correctly (recall); `None` without images.
+    /// Fraction classified correctly (recall); `None` without images.
     pub fn accuracy(self) -> Option<f64> {
         (self.images > 0).then(|| self.correct as f64 / self.images as f64)
     }
@@ -78,7 +78,7 @@ pub fn calibration_error(evaluation: &Evaluation) -> Option<f64> {
 
 /// How sure a model is and how often it is right then, in a sentence on the bin that has most
 /// images below the highest one: "When it is 90% sure, it is right 91% of the time (57 images)."
-/// On all images where no such bin has ten; `None` without images.
+/// On all images if no such bin has ten; `None` without images.
 pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
     const ENOUGH: u32 = 10;
     let bins = &evaluation.reliability;
@@ -177,7 +177,7 @@ pub struct MeanInterval {
 /// the standard deviation of the sample and `t` the 0.975 quantile of Student's t distribution with
 /// `n - 1` degrees of freedom (Student 1908, "The probable error of a mean", Biometrika 6). It is
 /// exact for measurements that are normally distributed. `None` with fewer than two of them, or
-/// where one is not finite.
+/// if one is not finite.
 pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     let count = values.len();
     if count < 2 || values.iter().any(|value| !value.is_finite()) {
@@ -202,12 +202,12 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     })
 }
 
-/// A difference is called one where it would be as large by chance in fewer than one of twenty
+/// A difference is called one if it would be as large by chance in fewer than one of twenty
 /// comparisons.
 const SIGNIFICANCE: f64 = 0.05;
 
-/// How a model compares with another on the same images. Differences are shares of the images, from
-/// -1 to 1.
+/// How a model compares with another on the same images. Differences are fractions of the images,
+/// between -1 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedResult {
     /// By how much its accuracy is higher than the other's.
@@ -231,7 +231,7 @@ impl PairedResult {
     pub fn sentence(self) -> String {
         let (low, high) = self.interval;
         let better = self.difference >= 0.0;
-        // The interval of how much worse is that of how much better, seen from the other side.
+        // The interval of how much worse is the interval of how much better, negated and reversed.
         let [by, low, high] = if better {
             [self.difference, low, high]
         } else {
@@ -251,7 +251,7 @@ impl PairedResult {
     }
 }
 
-/// A share in percentage points with two decimals, and without the sign of what rounds to 0.
+/// A fraction in percentage points with two decimals, and without the sign of what rounds to 0.
 fn points(share: f64) -> String {
     let text = format!("{:.2}", share * 100.0);
     if text == "-0.00" {
@@ -325,7 +325,7 @@ pub fn paired_interval(counts: PairedCounts) -> (f64, f64) {
     let [a, b, c, d] = [both, first_only, second_only, neither].map(|count| count as f64);
     let product = (a + b) * (c + d) * (a + c) * (b + d);
     let determinant = a * d - b * c;
-    // With a correction for continuity where the answers are positively correlated.
+    // With a correction for continuity if the answers are positively correlated.
     let corrected = if determinant > 0.0 {
         (determinant - n / 2.0).max(0.0)
     } else {
@@ -373,7 +373,7 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The value that a share of the values are at most (nearest rank); NaN without values.
+/// The value that a fraction of the values are at most (nearest rank); NaN without values.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let rank = (share * values.len() as f64).ceil() as usize;
     sorted(values)

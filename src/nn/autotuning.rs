@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// Another candidate replaces the default only where it takes at most this share of its time:
+/// Another candidate replaces the default only if it takes at most this fraction of its time:
 /// measurements vary by about as much.
 const WORTH_CHANGING: f32 = 0.97;
 
@@ -46,7 +46,7 @@ fn known() -> MutexGuard<'static, (Autotuned, bool)> {
 }
 
 /// The fastest of this many candidates for a product on this GPU: as it was found before, else by
-/// timing each. The first is the default, which stays where none is much faster. `seconds` is
+/// timing each. The first is the default, which stays if none is much faster. `seconds` is
 /// `None` for a candidate that cannot compute this product.
 pub fn fastest(
     gpu: &str,
@@ -78,7 +78,7 @@ pub fn recall(earlier: Autotuned) {
     known().0.add(earlier);
 }
 
-/// All that is known, where something was found since this was asked last.
+/// All that is known, if something was found since this was asked last.
 pub fn newly_found() -> Option<Autotuned> {
     let (found, is_new) = &mut *known();
     std::mem::take(is_new).then(|| found.clone())

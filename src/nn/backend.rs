@@ -129,7 +129,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Batch normalization, then the activation: with the batch's statistics where gradients are
+    /// Batch normalization, then the activation: with the batch's statistics if gradients are
     /// enabled, else with the running ones.
     fn batch_norm(
         &self,
@@ -248,7 +248,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
         }
     }
 
-    /// Updates all parameters in one fused step, if there is a kernel for the rule; `None` where
+    /// Updates all parameters in one fused step, if there is a kernel for the rule; `None` if
     /// there is not. `slots` are the optimizer's state (Adam's moments, SGD's velocity), a row each
     /// with an element for each weight. Returns the norm the gradients had after `scale`, a scalar
     /// on the device.
@@ -272,7 +272,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     }
 
     /// The images (f32, `[n, 784]`, from 0 to 255) and labels (`[n]`) at `positions` (`[n]`, u32)
-    /// of a data set `[N, 784]` and `[N]` of bytes, augmented where asked.
+    /// of a data set `[N, 784]` and `[N]` of bytes, augmented if asked.
     fn gather_batch(
         &self,
         images: &Tensor,

@@ -20,7 +20,7 @@ pub struct Flops {
     /// From pixels to logits.
     pub forward: u64,
     /// Forward and backward pass: the gradients of the weights cost as much as the forward pass,
-    /// and so do those of the inputs, which the first layer does not need.
+    /// and so do the gradients of the inputs, which the first layer does not need.
     pub training: u64,
 }
 
@@ -34,7 +34,7 @@ pub fn layer_flops(network: impl Into<Network>) -> Vec<(String, Flops)> {
     Cost::of(network).layers
 }
 
-/// What a hidden layer costs.
+/// The cost of a hidden layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockCost {
     /// Trainable numbers.
@@ -43,7 +43,7 @@ pub struct BlockCost {
     pub multiply_adds: u64,
 }
 
-/// What each hidden layer of a network costs, and last the layer that gives the logits.
+/// The cost of each hidden layer of a network, then of the layer that computes the logits.
 pub fn block_costs(network: impl Into<Network>, classes: usize) -> Vec<BlockCost> {
     let mut shape = Shape::INPUT;
     let blocks = layers_of_blocks(network, Activation::default(), classes);

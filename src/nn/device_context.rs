@@ -10,7 +10,7 @@ use super::backend::{Backend, BackendKind, COMPOSED, CPU};
 use crate::device::{ProcessMemory, open_device, release_freed_memory};
 use crate::run_config::{ConfigError, DeviceChoice};
 
-/// Tells whether memory is running out.
+/// Returns true if memory is running out.
 pub type MemoryExhausted = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A device, and the backend that computes on it.
@@ -60,7 +60,7 @@ impl DeviceContext {
         open_device(choice).map(Self::of)
     }
 
-    /// The same, where memory counts as exhausted when `exhausted` says so.
+    /// The same, with memory counting as exhausted when `exhausted` returns true.
     #[must_use]
     pub fn with_memory_check(self, exhausted: MemoryExhausted) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl DeviceContext {
         }
     }
 
-    /// The same, where memory counts as exhausted when this process holds more than this many
+    /// The same, with memory counting as exhausted when this process holds more than this many
     /// bytes.
     #[must_use]
     pub fn with_memory_limit(self, bytes: u64) -> Self {
@@ -83,7 +83,7 @@ impl DeviceContext {
         }))
     }
 
-    /// The same, where the fastest algorithms for matrix products are found by trying if `autotune`
+    /// The same, finding the fastest algorithms for matrix products by timing them, if `autotune`
     /// is set and the device has several.
     #[must_use]
     pub fn with_autotuning(self, autotune: bool) -> Self {

@@ -1,5 +1,5 @@
-//! Tells digits from other drawings: a small classifier on what a network's last layer takes and
-//! gives.
+//! Distinguishes digits from other drawings (out-of-distribution detection): a small classifier on
+//! the input and output of a network's last layer.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 
 /// Hidden units.
 pub const HIDDEN: usize = 32;
-/// What its tensors are called in a model file.
+/// The names of its tensors in a model file.
 pub const TENSORS: [&str; 4] = [
     "digit_detector.hidden.weight",
     "digit_detector.hidden.bias",

@@ -26,14 +26,14 @@ pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Longer model cards are refused: ours have about a thousand characters, and a few paths.
 const MAX_CARD_BYTES: usize = 64 << 10;
-/// The name under which a model file has the bytes of an ONNX file, where that is its network.
+/// The name under which a model file has the bytes of an ONNX file, if that is its network.
 const ONNX_TENSOR: &str = "onnx";
-/// What zip archives begin with.
+/// The first bytes of a zip archive.
 const ZIP: &[u8] = b"PK\x03\x04";
 /// The key of the model card in the metadata.
 pub const CARD_KEY: &str = "inkling";
 
-/// What a model file says about its weights.
+/// The metadata of a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelCard {
     pub version: u32,
@@ -47,7 +47,7 @@ pub struct ModelCard {
     pub calibration: Calibration,
     pub data: DataSpec,
     pub epochs: u32,
-    /// Accuracy on the validation split after the last of them, where it was measured.
+    /// Accuracy on the validation split after the last of them, if it was measured.
     pub validation_accuracy: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Accuracy>,
@@ -197,8 +197,8 @@ fn is_foreign(bytes: &[u8]) -> bool {
     SafetensorsFile::read(bytes).is_ok_and(|file| file.text(CARD_KEY).is_none())
 }
 
-/// Puts the names in the header of a safetensors file in order: the library leaves them in that of
-/// a hash map, different every time.
+/// Puts the names in the header of a safetensors file in order: the library leaves them in the
+/// order of a hash map, different every time.
 fn sort_header(bytes: &mut [u8]) {
     let Some((length, rest)) = bytes.split_first_chunk_mut::<8>() else {
         return;

@@ -21,10 +21,10 @@ pub struct Forward<'a> {
     observer: Option<&'a mut Observer<'a>>,
 }
 
-/// Hears of every layer, and of those in a residual one, before and after it is computed.
+/// Called before and after every layer is computed, also inside residual layers.
 type Observer<'a> = dyn FnMut(&Layer, Moment<'_>) -> Result<()> + 'a;
 
-/// When an observer hears of a layer.
+/// When an observer is called.
 pub enum Moment<'t> {
     /// Before it is computed, with what goes in.
     Before(&'t Tensor),
@@ -277,7 +277,7 @@ fn is_relu(activation: Option<Activation>) -> bool {
 }
 
 /// Records the computation of a layer's output from this many values. Waits for a device without
-/// events, so that the time is that of this layer.
+/// events, so that only this layer is timed.
 fn profiled(name: &str, values: usize, compute: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
     let whole = || {
         let output = compute()?;

@@ -8,7 +8,7 @@ use crate::run_config::Activation;
 
 /// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or
 /// `GlobalAveragePool` and `[batch, features]` after that; between `Tokens` and `GlobalAveragePool`
-/// it is `[batch, tokens, features]`. A name is that of its parameters: `NAME.weight`.
+/// it is `[batch, tokens, features]`. Its parameters are named after it: `NAME.weight`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
     /// Convolution, then perhaps max-pooling, then the activation.
@@ -19,7 +19,7 @@ pub enum Layer {
         /// Channels out.
         outputs: usize,
         kernel: Window,
-        /// Whether it has a bias: where a normalization follows, that has one.
+        /// Whether it has a bias: if a normalization follows, that has one.
         bias: bool,
         /// Whether 2x2 max-pooling with stride 2 follows, for which the kernel has stride 1.
         pool: bool,
@@ -74,7 +74,7 @@ pub enum Layer {
     /// From images to features in the order channel, row, column: the order `PyTorch` flattens in,
     /// so that the next layer's weights mean the same in `PyTorch`.
     Flatten,
-    /// `x Wᵀ + b`, for each token where there are tokens.
+    /// `x Wᵀ + b`, for each token if there are tokens.
     Linear {
         name: String,
         /// Features in.
@@ -83,8 +83,8 @@ pub enum Layer {
         outputs: usize,
         activation: Option<Activation>,
     },
-    /// Sets this share of features to zero while training and scales the others up (Srivastava et
-    /// al. 2014).
+    /// Sets this fraction of features to zero while training and scales the others up (Srivastava
+    /// et al. 2014).
     Dropout(f32),
 }
 
@@ -114,7 +114,7 @@ impl Layer {
         matches!(self, Self::Dropout(_))
     }
 
-    /// Its name: the name of its parameters, or of what it does where it has none.
+    /// Its name: the name of its parameters, or of what it does if it has none.
     pub fn name(&self) -> &str {
         match self {
             Self::Conv { name, .. }
@@ -132,13 +132,13 @@ impl Layer {
         }
     }
 
-    /// The name of its parameters, if it has any of its own.
+    /// The name of its parameters, if it has any.
     pub fn parameter_name(&self) -> Option<&str> {
         let is_named = !matches!(self, Self::Residual { .. }) && !self.parameters().is_empty();
         is_named.then(|| self.name())
     }
 
-    /// Its parameters, in the order in which they are stored; of a residual layer those of its
+    /// Its parameters, in the order in which they are stored; a residual layer's are in its
     /// branches.
     pub fn parameters(&self) -> Vec<ParameterSpec> {
         match self {

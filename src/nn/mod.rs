@@ -41,7 +41,7 @@ pub use safetensors_file::{MAX_HEADER_BYTES, SafetensorsFile, floats};
 pub use shape::Shape;
 
 /// A tensor operation fails only because of a bug or a lack of memory; candle's message is all
-/// there is to tell which.
+/// there is to distinguish them.
 impl From<candle_core::Error> for ComputeError {
     fn from(error: candle_core::Error) -> Self {
         let message = crate::device::first_line(&error);

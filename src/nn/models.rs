@@ -68,8 +68,8 @@ fn has_plain_stem(hidden: &[HiddenLayer]) -> bool {
         })
 }
 
-/// Layers as they are put together, with the names that `PyTorch` users know: `conv1`, `bn1`, `fc1`;
-/// `layer1.0` for the first block of a residual network's first stage, as in torchvision;
+/// Layers as they are put together, with the names that `PyTorch` users know: `conv1`, `bn1`,
+/// `fc1`; `layer1.0` for the first block of a residual network's first stage, as in torchvision;
 /// `patch_embed.proj` and `blocks.0` in a transformer, as in timm. What has a part of its name in
 /// common follows one another.
 struct Builder {
@@ -78,7 +78,7 @@ struct Builder {
     has_stem: bool,
     /// The layers of each hidden layer.
     blocks: Vec<Vec<Layer>>,
-    /// What they give.
+    /// The shape of their output.
     output: Shape,
     convolutions: usize,
     /// The normalization of the last convolution, if one follows.
@@ -279,7 +279,7 @@ impl Builder {
         self.push([linear(name, self.output.width(), outputs, activation)]);
     }
 
-    /// Adds the layer that gives the logits.
+    /// Adds the layer that computes the logits.
     fn finish(&mut self, classes: usize) {
         let is_pooled = self
             .layers()
@@ -295,7 +295,7 @@ impl Builder {
     }
 }
 
-/// Two convolutions and what goes round them: nothing, or where the size changes a projection
+/// Two convolutions and what goes round them: nothing, or if the size changes a projection
 /// (their option B).
 pub fn residual_block(
     name: &str,

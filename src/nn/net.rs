@@ -21,7 +21,7 @@ use crate::profiler;
 use crate::records::{Normalization, SpanKind};
 use crate::run_config::{Activation, ModelKind, Network, Precision};
 
-/// What a forward pass is for, as `torch.nn.Module.train()` and `.eval()`.
+/// The purpose of a forward pass, as `torch.nn.Module.train()` and `.eval()`.
 #[derive(Debug)]
 pub enum Mode<'a> {
     /// Training: ops are recorded for `backward`, and dropout is applied.
@@ -42,14 +42,14 @@ pub enum Mode<'a> {
 pub struct Net {
     network: Network,
     layers: Arc<[Layer]>,
-    /// What is computed instead of layers, where the network is that of an ONNX file.
+    /// What is computed instead of layers, if the network comes from an ONNX file.
     graph: Option<OnnxGraph>,
     classes: usize,
     normalization: Normalization,
     parameters: Arc<Parameters>,
-    /// Tells digits from other drawings, once it has been trained for these weights.
+    /// Distinguishes digits from other drawings, once it has been trained for these weights.
     digit_detector: Option<DigitDetector>,
-    /// How many layers make a segment of activation checkpointing, where a training pass keeps only
+    /// How many layers make a segment of activation checkpointing, if a training pass keeps only
     /// the segments' inputs.
     checkpointed_layers: Option<usize>,
     context: DeviceContext,
@@ -89,7 +89,7 @@ impl<'a> From<&'a Tensor> for Images<'a> {
 }
 
 impl Net {
-    /// An untrained network for this many classes; its layers say how each parameter is
+    /// An untrained network for this many classes; its layers define how each parameter is
     /// initialized.
     pub fn new(
         network: impl Into<Network>,
@@ -167,7 +167,7 @@ impl Net {
         }
     }
 
-    /// What it computes, where it is the network of an ONNX file.
+    /// What it computes, if it is the network of an ONNX file.
     pub const fn graph(&self) -> Option<&OnnxGraph> {
         self.graph.as_ref()
     }
@@ -214,7 +214,7 @@ impl Net {
         }
     }
 
-    /// What distinguishes digits from other drawings by its features, where that has been trained.
+    /// What distinguishes digits from other drawings by its features, if that has been trained.
     pub const fn digit_detector(&self) -> Option<&DigitDetector> {
         self.digit_detector.as_ref()
     }
@@ -228,7 +228,7 @@ impl Net {
         }
     }
 
-    /// The same, whose training passes keep only the inputs of some layers where this is true, and
+    /// The same, whose training passes keep only the inputs of some layers if this is true, and
     /// compute the others again in the backward pass: less memory, more time, the same gradients
     /// (Chen et al. 2016).
     #[must_use]
@@ -250,7 +250,7 @@ impl Net {
         self.parameters.get(name)
     }
 
-    /// Those of them that an optimizer moves.
+    /// The parameters that an optimizer changes.
     pub fn trainable(&self) -> Vec<Parameter> {
         self.parameters()
             .iter()
@@ -368,8 +368,8 @@ impl Net {
         )
     }
 
-    /// Adds to the gradients of the parameters those of `scale` times `loss`, which was computed
-    /// from the logits of the last training pass.
+    /// Adds the gradients of `scale` times `loss` to the gradients of the parameters; `loss` was
+    /// computed from the logits of the last training pass.
     pub fn backward(&self, loss: &Tensor, scale: f32) -> Result<()> {
         autograd::backward(
             loss,
@@ -378,7 +378,7 @@ impl Net {
         )
     }
 
-    /// The network on this device; it is moved only where it is on another.
+    /// The network on this device; it is moved only if it is on another.
     pub fn into_device(self, context: &DeviceContext) -> Result<Self> {
         if self.context.is(context) {
             Ok(self)

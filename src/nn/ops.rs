@@ -59,7 +59,7 @@ pub struct BatchNorm<'a> {
 impl BatchNorm<'_> {
     /// Added to the variance: `torch.nn.BatchNorm2d`'s.
     pub const EPSILON: f64 = 1e-5;
-    /// The share of a batch in the running statistics: `torch.nn.BatchNorm2d`'s.
+    /// The fraction of a batch in the running statistics: `torch.nn.BatchNorm2d`'s.
     pub const MOMENTUM: f64 = 0.1;
 }
 
@@ -205,7 +205,7 @@ fn check_pool(x: &Tensor, window: Window) -> Result<()> {
 }
 
 /// `activation((x - mean) / √(variance + 1e-5) · weight + bias)` for each channel of
-/// `[…, channels]`, as `torch.nn.BatchNorm2d`. Where gradients are enabled, mean and variance
+/// `[…, channels]`, as `torch.nn.BatchNorm2d`. If gradients are enabled, mean and variance
 /// (biased) are the batch's, which also update the running ones; otherwise they are the running
 /// ones.
 pub fn batch_norm(
@@ -245,7 +245,7 @@ pub fn batch_norm(
 }
 
 /// The convolution (cross-correlation, as `torch.nn.Conv2d`) of `x`
-/// `[batch, height, width, channels]` with `weight` `[out, in, size, size]`, plus `bias` where
+/// `[batch, height, width, channels]` with `weight` `[out, in, size, size]`, plus `bias` if
 /// there is one.
 pub fn conv2d(
     x: &Tensor,

@@ -41,7 +41,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A weight on the CPU with these values, or a bias where its shape has one dimension.
+    /// A weight on the CPU with these values, or a bias if its shape has one dimension.
     pub fn new(name: impl Into<String>, values: Vec<f32>, shape: &[usize]) -> Result<Self> {
         let role = if shape.len() == 1 {
             Role::Bias

@@ -260,7 +260,7 @@ impl Message {
 
     /// Settings were changed because there are only so many training images.
     pub fn fitted_to_small_data(before: &RunConfig, fitted: &RunConfig, images: u64) -> Self {
-        /// Of fewer images the usual share would be hardly any.
+        /// Of fewer images the usual fraction would be hardly any.
         const FEW: u64 = 110;
         let changed = |what: &str, before: u32, after: u32| {
             (before != after).then(|| format!("{what} {after} instead of {before}"))

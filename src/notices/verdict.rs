@@ -155,7 +155,7 @@ pub fn whole_percent(probability: f32) -> String {
     }
 }
 
-/// "98% sure", or "only 26% sure" where the digit is less likely than all the others together.
+/// "98% sure", or "only 26% sure" if the digit is less likely than all the others together.
 fn confidence(probability: f32) -> String {
     let only = if probability < LIKELY { "only " } else { "" };
     format!("{only}{} sure", whole_percent(probability))

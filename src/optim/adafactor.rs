@@ -186,7 +186,7 @@ impl Adafactor {
     }
 }
 
-/// Divides the gradients by the roots of these variances. Gives the sum of the squares of what
+/// Divides the gradients by the roots of these variances. Returns the sum of the squares of what
 /// comes out.
 fn normalize(grad: &mut [f32], variances: impl Iterator<Item = f32>) -> f64 {
     for (g, variance) in grad.iter_mut().zip(variances) {

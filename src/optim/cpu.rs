@@ -99,7 +99,7 @@ impl Buffers for CpuBuffers {
     }
 }
 
-/// The pass over all parameters, which gives the norm their gradients had.
+/// The pass over all parameters, which returns the norm their gradients had.
 struct Pass<'a> {
     buffers: &'a mut CpuBuffers,
     config: &'a OptimizerConfig,
@@ -210,8 +210,8 @@ impl Visitor for Pass<'_> {
 }
 
 /// Updates a chunk with the best instructions this CPU has, leaves its gradient at zero and adds
-/// its weights to the average. Gives the sum of the squares its gradient had. What is computed does
-/// not depend on which instructions these are.
+/// its weights to the average. Returns the sum of the squares its gradient had. What is computed
+/// does not depend on which instructions these are.
 struct UpdateChunk<'a, R, const SLOTS: usize> {
     rule: &'a R,
     chunk: Chunk<'a, SLOTS>,

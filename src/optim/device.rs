@@ -1,4 +1,4 @@
-//! An optimizer's step on a GPU: all weights at once as tensors, or a fused kernel where there is
+//! An optimizer's step on a GPU: all weights at once as tensors, or a fused kernel if there is
 //! one.
 //!
 //! Weights, gradients, slots and average are one long row each, so that a step takes as many
@@ -198,7 +198,7 @@ impl Buffers for DeviceBuffers {
     }
 }
 
-/// The pass over all weights, which gives the new ones and the new slots.
+/// The pass over all weights, which returns the new ones and the new slots.
 struct Pass<'a> {
     buffers: &'a DeviceBuffers,
     config: &'a OptimizerConfig,
@@ -300,7 +300,7 @@ fn split(row: &Tensor, lens: impl Iterator<Item = usize>) -> Result<Vec<Vec<f32>
         .collect())
 }
 
-/// The gradient of a parameter, which has none from here on; zeros where it had none.
+/// The gradient of a parameter, which has none from here on; zeros if it had none.
 fn take_grad(parameter: &Parameter) -> Result<Tensor> {
     parameter
         .take_grad()

@@ -95,8 +95,8 @@ impl Optimizer {
     }
 
     /// Updates every parameter with its gradient, which is multiplied by `grad_scale` and clipped
-    /// to the global norm `clip`. Leaves gradients at zero. Gives the norm of the scaled gradients,
-    /// before clipping: if it is not finite, neither are the weights any more.
+    /// to the global norm `clip`. Leaves gradients at zero. Returns the norm of the scaled
+    /// gradients, before clipping: if it is not finite, neither are the weights any more.
     pub fn step(&mut self, lr: f32, grad_scale: f32, clip: Option<f64>) -> Result<LazyScalar> {
         self.steps += 1;
         let step = Step {
@@ -209,7 +209,7 @@ impl OptimizerConfig {
 /// The most numbers an optimizer keeps for each weight, or each row and column.
 pub(super) const MAX_SLOTS: usize = 2;
 
-/// What an optimizer keeps from step to step.
+/// The state of an optimizer between steps.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Stored")]
 pub struct OptimizerState {
@@ -315,7 +315,7 @@ impl WeightEma {
         }
     }
 
-    /// Counts a step; gives the weight of its parameters in the average (`1 - d`).
+    /// Counts a step; returns the weight of its parameters in the average (`1 - d`).
     pub(super) fn next_weight(&mut self) -> f32 {
         self.steps += 1;
         let steps = self.steps as f64;

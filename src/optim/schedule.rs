@@ -1,5 +1,5 @@
-//! How the learning rate changes over a run, and the scale of its loss (Micikevicius et al. 2018): the
-//! factor that lifts small f16 gradients above what the format rounds to zero.
+//! How the learning rate changes over a run, and the scale of its loss (Micikevicius et al. 2018):
+//! the factor that lifts small f16 gradients above what the format rounds to zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,8 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Of(ScheduleKind),
-    /// From this share of the peak at the first step, by the same factor from each to the next, up
-    /// to the peak at the last.
+    /// From this fraction of the peak at the first step, by the same factor from each to the next,
+    /// up to the peak at the last.
     Growing {
         from: f64,
     },

@@ -1,7 +1,7 @@
 //! Where time goes on a thread: spans that are recorded while somebody asks for them. Otherwise a
 //! span costs one look at a flag of the thread.
 //!
-//! A device that computes what is submitted to it later tells when it was done with each span, so
+//! A device that computes later what is submitted to it records when it finished each span, so
 //! that nothing has to wait for it.
 
 mod worker_threads;
@@ -33,7 +33,7 @@ struct Recorded {
     workers: WorkerSpans,
 }
 
-/// What a device says where an event fails.
+/// What a device says if an event fails.
 pub type EventError = Box<dyn Error + Send + Sync>;
 
 /// When a device was done with what one thread submitted to it.
@@ -120,7 +120,7 @@ impl Recording {
     }
 
     /// The same for a thread that submits its work to a device, which is idle. With events, spans
-    /// are those of the device, and are known after [`stop`].
+    /// are measured on the device, and are known after [`stop`].
     pub fn record_device(
         &self,
         thread: u32,
@@ -196,8 +196,8 @@ pub fn current_name() -> Option<Arc<str>> {
     })
 }
 
-/// True while the calling thread is recorded and a device says how long its work takes: nobody has
-/// to wait for it.
+/// True while the calling thread is recorded and a device records how long its work takes: nobody
+/// has to wait for it.
 pub fn has_device_events() -> bool {
     CURRENT.with_borrow(|current| {
         current

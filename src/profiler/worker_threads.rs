@@ -46,7 +46,7 @@ struct CurrentSpan {
 }
 
 impl CurrentSpan {
-    /// The one that the calling thread is in, where it computes what it records itself.
+    /// The one that the calling thread is in, if it computes what it records itself.
     fn get() -> Option<Self> {
         CURRENT.with_borrow(|current| {
             let current = current

@@ -25,7 +25,7 @@ pub enum EngineError {
     DifferentClasses {
         /// What the classes of the model stand for.
         model: Classes,
-        /// What those of the data set stand for.
+        /// What the classes of the data set stand for.
         data: Classes,
     },
     /// What takes the weights of one model was asked of an ensemble.

@@ -56,9 +56,8 @@ pub enum Job {
     /// Train with each batch size until a validation accuracy is reached. Each is reported with
     /// [`Event::TimedToAccuracy`].
     FindBatchSize(BatchSizeSpec),
-    /// Export a model, or only tell what its export would hold.
+    /// Export a model, or only list what its export would contain.
     Export {
-        /// The model.
         model: ModelRef,
         /// As what.
         spec: ExportSpec,
@@ -152,7 +151,7 @@ impl Job {
             | Self::Export { .. }
             | Self::Import(_)
             | Self::LookAt { .. }
-            // What is said of this machine is measured on it.
+            // What is reported about this machine is measured on it.
             | Self::Benchmark(_)
             | Self::TimeSteps(_) => Needs::ThisMachine,
         }
@@ -184,7 +183,7 @@ impl From<Result<JobResult, Problem>> for JobEvent {
     }
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum JobResult {
     /// A training run, finished or stopped after an epoch: its folder is written.
@@ -204,7 +203,7 @@ pub enum JobResult {
     Compare {
         /// Configurations that could not be measured, and why.
         failed: Vec<(StepConfig, Problem)>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
     /// How models did on the same images.
@@ -214,14 +213,14 @@ pub enum JobResult {
         /// In training images per second, in the order of the configurations; `None` if it could
         /// not be measured.
         images_per_second: Vec<Option<f64>>,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
     /// Where the time went.
     Profile {
         /// Step by step and layer by layer.
         profile: Profile,
-        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
     /// A learning rate; the steps that it rests on were reported one by one.
@@ -273,15 +272,15 @@ impl JobResult {
     }
 }
 
-/// What an export holds.
+/// The contents of an export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportReport {
-    /// Its files, the one asked for first; those of a zip archive are in it.
+    /// Its files, the one asked for first; a zip archive contains the others.
     pub files: Vec<FileInfo>,
     /// What was written; nothing if only was asked what it would hold.
     pub paths: Vec<PathBuf>,
-    /// What quantizing costs, where it was measured.
+    /// What quantizing costs, if it was measured.
     pub quantized: Option<QuantizedAccuracy>,
-    /// Why that could not be measured, where it should have been.
+    /// Why that could not be measured, if it should have been.
     pub unmeasured: Option<Problem>,
 }

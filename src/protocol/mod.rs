@@ -1,8 +1,6 @@
 //! The language between the engine and its callers: closed enums of plain data that can cross a
 //! pipe.
 
-#![warn(missing_docs)]
-
 mod error;
 mod job;
 
@@ -38,7 +36,7 @@ pub enum Command {
         id: JobId,
         /// The work.
         job: Box<Job>,
-        /// The folder with its data, where a caller on another machine has sent it; `None` if it
+        /// The folder with its data, if a caller on another machine has sent it; `None` if it
         /// is looked for here.
         data: Option<PathBuf>,
     },
@@ -53,21 +51,18 @@ pub enum Command {
     /// Take one step of the training run, look at it closely, and hold the run there. If it is held
     /// or trains in the middle of a step, that one is completed first.
     TakeStep {
-        /// The run.
         run: JobId,
         /// The unit whose weights are of interest.
         unit: Option<UnitName>,
     },
     /// Multiply the learning rate of the training run by this from its next step on.
     ScaleLearningRate {
-        /// The run.
         run: JobId,
         /// The factor, of the settings' learning rate; see [`LearningRateChange::FACTORS`].
         factor: f32,
     },
     /// Try again to save a run after [`Event::NotSaved`].
     Save {
-        /// The run.
         run: JobId,
         /// A new folder in this one instead of where it was to go.
         folder: Option<PathBuf>,
@@ -95,17 +90,10 @@ pub enum Command {
     /// [`Event::Bundle`].
     FindBundle(BundleId),
     /// From there: the next part of a file of a bundle.
-    SendFile {
-        /// The bundle.
-        bundle: BundleId,
-        /// The part.
-        part: FilePart,
-    },
+    SendFile { bundle: BundleId, part: FilePart },
     /// From there: the bundle was sent whole; answered with [`Event::Bundle`].
     KeepBundle {
-        /// The bundle.
         bundle: BundleId,
-        /// Its purpose.
         purpose: BundleUse,
         /// What is in it, for the list of what was sent there.
         what: String,
@@ -175,33 +163,29 @@ pub enum Answer {
 pub enum Event {
     /// How far a job is, or how it ended.
     Job {
-        /// The job.
         id: JobId,
         /// What happened.
         event: JobEvent,
     },
     /// Training: some images of its data, as they are read or generated. Only to be shown; sent
-    /// where somebody watches.
+    /// if somebody watches.
     DataImages {
-        /// The run.
         run: JobId,
         /// At most some dozens.
         images: Vec<Image>,
     },
     /// Something was done to the images of a job's data besides reading them.
     DataNotes {
-        /// The job.
         job: JobId,
         /// A sentence or two for each thing.
         notes: Vec<String>,
     },
     /// Training: the data is ready and the first step begins.
     Started {
-        /// The run.
         run: JobId,
         /// What will be computed.
         plan: RunPlan,
-        /// The epochs completed before it was interrupted, where it is resumed.
+        /// The epochs completed before it was interrupted, if it is resumed.
         before: Vec<EpochRecord>,
         /// Its steps until then, thinned; see [`crate::records::StepCurve`].
         curve: Vec<StepPoint>,
@@ -221,7 +205,6 @@ pub enum Event {
     },
     /// Training: an epoch was completed and validated.
     Epoch {
-        /// The run.
         run: JobId,
         /// Its figures.
         record: EpochRecord,
@@ -229,7 +212,6 @@ pub enum Event {
     /// Training: a checkpoint, from which the run can be resumed after an interruption, was written
     /// or could not be.
     Checkpoint {
-        /// The run.
         run: JobId,
         /// The folder it is in.
         folder: PathBuf,
@@ -243,7 +225,6 @@ pub enum Event {
     /// checkpoint. If it has none, what can be saved is saved before it ends ([`Event::Rescued`]);
     /// if nothing can be, this event follows again.
     NotSaved {
-        /// The run.
         run: JobId,
         /// Why.
         problem: Problem,
@@ -253,7 +234,6 @@ pub enum Event {
     /// Training: the run could not be saved as a whole where it was to be, and was saved another
     /// way. Its end follows.
     Rescued {
-        /// The run.
         run: JobId,
         /// Why it could not be saved as it was to be.
         problem: Problem,
@@ -262,15 +242,13 @@ pub enum Event {
     },
     /// Training: the run did something by itself that was not in its plan.
     Intervened {
-        /// The run.
         run: JobId,
         /// What.
         intervention: Intervention,
     },
-    /// Training: what the weights were initialized from, where those are statistics of the training
+    /// Training: what the weights were initialized from, if those are statistics of the training
     /// images. Sent before the first step.
     Initialized {
-        /// The run.
         run: JobId,
         /// What was found.
         report: InitializationReport,
@@ -278,46 +256,36 @@ pub enum Event {
     /// Training: validation images that the run classifies again and again while it trains. Sent
     /// once, before its first step.
     HeldOut {
-        /// The run.
         run: JobId,
         /// At most ten of each digit, the zeros first.
         images: Vec<HeldOutImage>,
     },
     /// Training: what the network makes of those images now.
     Learning {
-        /// The run.
         run: JobId,
         /// Its answers and its first layer.
         snapshot: LearningSnapshot,
     },
     /// Training: the learning rate was changed.
     RateChanged {
-        /// The run.
         run: JobId,
         /// When, and by what.
         change: LearningRateChange,
     },
     /// Training: the step that was asked for was taken; the run is held.
-    StepTaken {
-        /// The run.
-        run: JobId,
-        /// The step.
-        step: Box<SingleStep>,
-    },
+    StepTaken { run: JobId, step: Box<SingleStep> },
     /// Training is paused.
     Paused(JobId),
     /// Training continues after a pause.
     Resumed(JobId),
     /// A benchmark or comparison measured a figure.
     BenchmarkRow {
-        /// The job.
         id: JobId,
         /// The figure.
         row: Measurement,
     },
     /// A search for a batch size has timed one.
     TimedToAccuracy {
-        /// The job.
         id: JobId,
         /// The batch size and its time.
         row: TimeToAccuracy,
@@ -335,12 +303,10 @@ pub enum Event {
     },
     /// Training data that is missing on the other machine is about to be sent there.
     Sending(DataUpload),
-    /// To a caller on another machine: where a bundle is, or why it could not be kept; `None` where
+    /// To a caller on another machine: where a bundle is, or why it could not be kept; `None` if
     /// it is missing.
     Bundle {
-        /// The bundle.
         bundle: BundleId,
-        /// Its folder.
         folder: Result<Option<PathBuf>, String>,
     },
     /// To a caller on another machine: the next part of a file in a folder that the next event
@@ -348,7 +314,6 @@ pub enum Event {
     File {
         /// The folder, which is not there on the caller's machine.
         folder: PathBuf,
-        /// The part.
         part: FilePart,
     },
     /// Something failed that belongs to no job: a model that was to be used could not be loaded, or
@@ -367,7 +332,7 @@ pub enum Event {
 pub enum Urgency {
     /// At once.
     Now,
-    /// Together with what comes next: it only tells how far a job is.
+    /// Together with what comes next: it only reports progress.
     Soon,
 }
 

@@ -13,7 +13,7 @@ pub const VERSION: u32 = 1;
 /// The batch sizes that are compared.
 pub const BATCH_SIZES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
-/// Where other programs use more than this share of the CPU, what is measured is not reliable.
+/// If other programs use more than this fraction of the CPU, what is measured is not reliable.
 pub const BUSY: f32 = 0.1;
 
 /// How thorough a benchmark is.
@@ -57,14 +57,13 @@ pub struct BenchmarkReport {
     pub measured_at: String,
     /// The version of Inkling that measured.
     pub program: String,
-    /// The machine.
     pub machine: BenchmarkedMachine,
     /// How thorough it was.
     #[serde(rename = "extent")]
     pub effort: Effort,
     /// How long all of it took.
     pub seconds: f64,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
     /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
     pub disturbed: Vec<Workload>,
@@ -92,7 +91,6 @@ pub struct StepConfig {
     pub device: DeviceChoice,
     /// The precision of matrix products.
     pub precision: Precision,
-    /// Threads.
     pub threads: u32,
     /// Images per step.
     pub batch_size: u32,
@@ -106,7 +104,6 @@ pub enum Measurement {
     Product {
         /// The precision of the factors.
         precision: Precision,
-        /// Threads.
         threads: u32,
         /// Rows and columns of the size that was best.
         size: u32,
@@ -115,7 +112,6 @@ pub enum Measurement {
     },
     /// Copying memory.
     Memory {
-        /// Threads.
         threads: u32,
         /// 10⁹ bytes read or written per second.
         gigabytes_per_second: f64,
@@ -130,7 +126,6 @@ pub enum Measurement {
         precision: Precision,
         /// Images per step.
         batch_size: u32,
-        /// Threads.
         threads: u32,
         /// Milliseconds per step.
         milliseconds: f64,
@@ -144,20 +139,16 @@ pub enum Measurement {
     },
     /// Augmenting training images and gathering them into batches.
     Pipeline {
-        /// The augmentation.
         augmentation: Augmentation,
-        /// Threads.
         threads: u32,
         /// Images per second.
         images_per_second: f64,
     },
     /// An optimizer's update of all weights of a model.
     Update {
-        /// The optimizer.
         optimizer: OptimizerKind,
         /// Weights.
         parameters: u64,
-        /// Threads.
         threads: u32,
         /// Microseconds per update.
         microseconds: f64,
@@ -177,7 +168,6 @@ pub enum Measurement {
     ClassifyMany {
         /// The network.
         model: ModelKind,
-        /// Threads.
         threads: u32,
         /// Images per second.
         images_per_second: f64,
@@ -190,7 +180,6 @@ pub enum Measurement {
         model: ModelKind,
         /// Images per step.
         batch_size: u32,
-        /// Threads.
         threads: u32,
         /// Milliseconds per step of candle's.
         milliseconds: f64,
@@ -253,7 +242,7 @@ impl Measurement {
         }
     }
 
-    /// The share of the machine's peak f32 rate that a training step reaches; `None` for other
+    /// The fraction of the machine's peak f32 rate that a training step reaches; `None` for other
     /// rows.
     pub fn share_of_product(&self) -> Option<f64> {
         match *self {
@@ -316,11 +305,11 @@ pub struct SavedBenchmark {
 pub struct JobProgress {
     /// From 0 to 1.
     pub fraction: f32,
-    /// Seconds until it is done, where that is planned.
+    /// Seconds until it is done, if that is planned.
     pub remaining_seconds: Option<f32>,
     /// What a benchmark is measuring.
     pub workload: Option<Workload>,
-    /// The share of the CPU that other programs use during a benchmark, 0 to 1.
+    /// The fraction of the CPU that other programs use during a benchmark, 0 to 1.
     pub background_load: f32,
 }
 

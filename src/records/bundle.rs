@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 )]
 pub struct BundleId(pub String);
 
-/// What a bundle is for.
+/// The purpose of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BundleUse {
     /// A data set or a model: it is kept, and need not be sent again.
@@ -68,6 +68,5 @@ pub struct DataUpload {
     pub images: u64,
     /// The size of its files.
     pub bytes: u64,
-    /// The machine.
     pub machine: String,
 }

@@ -31,12 +31,12 @@ impl BeforeAfter {
     }
 }
 
-/// What came of fine-tuning a model on a person's own drawings.
+/// The result of fine-tuning a model on a person's own drawings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FineTuned {
     /// On all of the drawings.
     pub mine: BeforeAfter,
-    /// On those of them that it did not learn from; `None` if there were too few to keep any
+    /// On the drawings that it did not learn from; `None` if there were too few to keep any
     /// apart.
     pub held_out: Option<BeforeAfter>,
     /// On images of the data it learned from before, which it has not learned from.
@@ -79,7 +79,7 @@ pub struct ComparisonSpec {
     pub data: Option<DataSpec>,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelComparison {
     /// The data set.
@@ -97,7 +97,6 @@ pub struct ModelComparison {
 /// A model among those that are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedModel {
-    /// The model.
     pub model: ModelInfo,
     /// The settings it was trained with.
     pub config: RunConfig,

@@ -18,7 +18,8 @@ pub struct LabeledImage {
 /// What is to be on the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapSpec {
-    /// The held-out images that the caller has, by [`DigitMap::images_id`]: they are not sent again.
+    /// The held-out images that the caller has, by [`DigitMap::images_id`]: they are not sent
+    /// again.
     pub known: Option<u64>,
     /// The person's drawings.
     pub own: Vec<LabeledImage>,
@@ -34,13 +35,13 @@ pub const OWN_IMAGES: usize = 200;
 /// What a model makes of held-out images and of the person's drawings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigitMap {
-    /// Tells it from all others of this engine.
+    /// Identifies it among all maps of this engine.
     pub id: u64,
     /// What the map is of.
     pub layer: MapLayer,
     /// Where the held-out images are from; `None` if there are none of the model's classes here.
     pub source: Option<MapSource>,
-    /// Tells these held-out images from others.
+    /// Identifies these held-out images.
     pub images_id: u64,
     /// The held-out images, unless the caller has them. A slow model answers for the first of them
     /// alone.
@@ -51,7 +52,7 @@ pub struct DigitMap {
     pub own: usize,
     /// Where each point is along each principal component, point after point.
     pub coordinates: Vec<f32>,
-    /// The share of the variance along each of these components, from 0 to 1.
+    /// The fraction of the variance along each of these components, from 0 to 1.
     pub explained: Vec<f32>,
     /// How long it kept the engine, in microseconds.
     pub micros: u32,
@@ -97,10 +98,7 @@ impl MapPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MapLayer {
     /// The last hidden layer, with so many units.
-    Hidden {
-        /// The units.
-        units: usize,
-    },
+    Hidden { units: usize },
     /// The pixels: the network has no hidden layer.
     Pixels,
     /// The logits: the model's layers are not known, or it consists of several networks.

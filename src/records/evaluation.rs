@@ -17,15 +17,14 @@ pub const MAX_WRITERS: usize = 1000;
 /// Which model is to be evaluated, and on what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvaluationSpec {
-    /// The model.
     pub model: ModelRef,
     /// The data set.
     pub data: DataSpec,
-    /// Which of its images. `None` stands for its test split if it has one of its own. Otherwise it
+    /// Which of its images. `None` stands for its test split if it has one. Otherwise it
     /// stands for all images, unless the model was trained on some of them: then for those that
     /// were set apart as a test split.
     pub split: Option<EvaluationSplit>,
-    /// The probabilities are those of the logits as they are, not divided by the temperature that
+    /// The probabilities are computed from the raw logits, not divided by the temperature that
     /// was fitted to the model.
     pub uncalibrated: bool,
     /// Drawings to distinguish from digits.
@@ -48,7 +47,7 @@ impl EvaluationSpec {
 /// Drawings that are not digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotDigitsSpec {
-    /// An ink file. Those of its drawings that are labeled as digits are left out.
+    /// An ink file. Drawings in it that are labeled as digits are left out.
     pub path: PathBuf,
     /// Only drawings with one of these labels; `None` for all.
     pub labels: Option<String>,
@@ -57,7 +56,7 @@ pub struct NotDigitsSpec {
 /// An evaluation, with the images that the model was evaluated on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitEvaluation {
-    /// The data set that the images belong to; of a mix, only those of its sources that they come
+    /// The data set that the images belong to; of a mix, only the sources that they come
     /// from.
     pub data: DataSpec,
     /// Which of its images they are.
@@ -67,7 +66,6 @@ pub struct SplitEvaluation {
 }
 
 impl SplitEvaluation {
-    /// Its accuracy.
     pub fn accuracy(&self) -> Accuracy {
         let Evaluation {
             accuracy, images, ..
@@ -81,17 +79,16 @@ impl SplitEvaluation {
     }
 }
 
-/// What an evaluation found.
+/// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvaluationReport {
-    /// The model.
     pub model: ModelInfo,
     /// The figures, and the images they are of.
     pub measured: SplitEvaluation,
     /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty if the
     /// data do not name any.
     pub writers: Vec<WriterScore>,
-    /// How well digits were distinguished from other drawings, where that was asked for.
+    /// How well digits were distinguished from other drawings, if that was asked for.
     pub detection: Option<DigitDetection>,
 }
 
@@ -112,13 +109,12 @@ pub struct DigitDetection {
     /// Area under the ROC curve: the probability that a digit has a higher score than another
     /// drawing, where ties count half.
     pub auroc: f64,
-    /// Digits.
     pub digits: u64,
-    /// Those of them that count as digits at the model's threshold.
+    /// Digits that count as digits at the model's threshold.
     pub kept: u64,
     /// Drawings that are not digits.
     pub not_digits: u64,
-    /// Those of them that do not count as digits at the model's threshold.
+    /// Drawings that do not count as digits at the model's threshold.
     pub rejected: u64,
     /// The same by label, in order; empty if nothing is labeled.
     pub labels: Vec<LabelRejection>,
@@ -131,14 +127,14 @@ pub struct LabelRejection {
     pub label: char,
     /// How many there are.
     pub drawings: u64,
-    /// Those of them that do not count as digits.
+    /// Drawings that do not count as digits.
     pub rejected: u64,
 }
 
 /// An accuracy, with the images it was measured on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
-    /// Share of the images classified correctly, from 0 to 1.
+    /// Fraction of the images classified correctly, from 0 to 1.
     pub value: f64,
     /// Images classified, if their number is known.
     pub images: Option<u64>,
@@ -150,7 +146,7 @@ pub struct Accuracy {
 
 impl Accuracy {
     /// The one that stands for a model wherever that is shown: on test images if it was measured on
-    /// any, else on validation images, where it has this value and there are as many.
+    /// any, else on validation images, if it has this value and there are as many.
     pub fn of_model(
         test: Option<Self>,
         validation: Option<f32>,
@@ -209,7 +205,7 @@ impl Display for Accuracy {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Logits are divided by this before the softmax (temperature scaling: Guo et al. 2017, "On
-    /// Calibration of Modern Neural Networks"). 1 where none was fitted.
+    /// Calibration of Modern Neural Networks"). 1 if none was fitted.
     pub temperature: f32,
     /// Digit scores below this are not digits.
     pub digit_threshold: f32,
@@ -228,7 +224,7 @@ impl Calibration {
     /// is.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.05..=20.0;
 
-    /// True if a temperature was fitted, which is never exactly that of [`Self::NONE`].
+    /// True if a temperature was fitted, which is never exactly 1, as in [`Self::NONE`].
     pub fn has_temperature(&self) -> bool {
         (self.temperature - Self::NONE.temperature).abs() > f32::EPSILON
     }
@@ -249,7 +245,7 @@ pub const RELIABILITY_BINS: usize = 15;
 pub struct ReliabilityBin {
     /// Images in it.
     pub images: u32,
-    /// Those of them that were classified correctly.
+    /// Images that were classified correctly.
     pub correct: u32,
     /// Mean confidence of its images, 0 to 1; 0 without images.
     pub confidence: f64,
@@ -270,7 +266,7 @@ impl ReliabilityBin {
         self.confidence += (f64::from(confidence) - self.confidence) / f64::from(self.images);
     }
 
-    /// Share of its images that were classified correctly; `None` without images.
+    /// Fraction of its images that were classified correctly; `None` without images.
     pub fn accuracy(&self) -> Option<f64> {
         (self.images > 0).then(|| f64::from(self.correct) / f64::from(self.images))
     }

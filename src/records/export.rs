@@ -89,7 +89,6 @@ pub struct TensorInfo {
 /// A number format in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum TensorFormat {
     F32,
     F16,

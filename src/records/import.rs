@@ -26,7 +26,7 @@ pub struct ImportSpec {
     pub normalization: Option<Normalization>,
     /// Its training data.
     pub data: Option<DataSpec>,
-    /// Import what is offered where trials leave doubt.
+    /// Import what is offered if trials leave doubt.
     pub accept: bool,
 }
 
@@ -114,9 +114,8 @@ impl Reading {
 /// A reading and how well it does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredReading {
-    /// The reading.
     pub reading: Reading,
-    /// The share of the digits that it recognizes.
+    /// The fraction of the digits that it recognizes.
     pub accuracy: f64,
 }
 

@@ -16,7 +16,7 @@ pub struct UnitSelection {
     pub place: Option<usize>,
 }
 
-/// A network at work.
+/// What a network computes for one image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Its input, then its layers in the order in which they are computed. A convolution is one
@@ -46,7 +46,6 @@ pub struct InspectedLayer {
     pub values: Vec<f32>,
 }
 
-/// What a layer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LayerKind {
     /// None: the normalized image.
@@ -131,7 +130,6 @@ pub struct Step {
     pub place: usize,
 }
 
-/// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StepKind {
     /// Nothing: what goes into the next step.
@@ -157,13 +155,12 @@ pub enum StepKind {
         /// Is added.
         shift: f32,
     },
-    /// The activation.
     Activation(Activation),
 }
 
 impl Inspection {
-    /// The most numbers of maps that it contains: more than any network that Inkling offers has, and
-    /// a few megabytes.
+    /// The most numbers of maps that it contains: more than any network that Inkling offers has,
+    /// and a few megabytes.
     pub const MAX_VALUES: usize = 1 << 20;
 }
 

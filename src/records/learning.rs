@@ -23,7 +23,6 @@ pub struct HeldOutImage {
 pub struct HeldOutAnswer {
     /// The likeliest digit.
     pub digit: u8,
-    /// Its probability.
     pub probability: f32,
     /// The probability of the correct digit.
     pub label_probability: f32,
@@ -74,7 +73,7 @@ pub struct LearningSnapshot {
     pub step: u64,
     /// Its answers to the validation images, in their order.
     pub answers: Vec<HeldOutAnswer>,
-    /// Its first layer, where that was looked at again.
+    /// Its first layer, if that was looked at again.
     pub first_layer: Option<FilterImages>,
 }
 
@@ -91,7 +90,6 @@ pub struct ModelLook {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct InitializationReport {
-    /// The method.
     pub method: Initialization,
     /// How long it took.
     pub seconds: f32,
@@ -104,7 +102,7 @@ pub struct InitializationReport {
     pub extremes: [u8; 2],
     /// Its weights, layer by layer.
     pub layers: Vec<LayerVariance>,
-    /// What the first filters were made of, where they are principal components.
+    /// What the first filters were made of, if they are principal components.
     pub components: Option<PatchComponents>,
 }
 
@@ -173,7 +171,7 @@ pub struct PatchComponents {
     pub samples: u32,
     /// Pixels along a side of each.
     pub side: u32,
-    /// The share of the variance that each component explains, from the greatest on.
+    /// The fraction of the variance that each component explains, from the greatest on.
     pub explained: Vec<f32>,
     /// The first of them, as images.
     pub images: FilterImages,

@@ -2,8 +2,6 @@
 //! runs, models, and what benchmarks, exports and imports are asked for and find. Depends on
 //! settings and drawings, and on no module that computes.
 
-#![warn(missing_docs)]
-
 pub mod benchmark;
 mod bundle;
 mod comparison;

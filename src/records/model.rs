@@ -31,7 +31,6 @@ pub enum ModelRef {
 pub struct ModelInfo {
     /// Which one.
     pub reference: ModelRef,
-    /// Its network.
     pub network: Network,
     /// Trainable numbers.
     pub parameters: u64,
@@ -46,7 +45,7 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// What of an image it is shown: where it recognizes what is written, only that.
+    /// What of an image it is shown: if it recognizes what is written, only that.
     pub const fn framing(&self) -> Framing {
         Framing::of(&self.classes)
     }
@@ -74,7 +73,7 @@ impl Normalization {
 pub struct Evaluation {
     /// Images classified.
     pub images: u64,
-    /// The share of images classified correctly.
+    /// The fraction of images classified correctly.
     pub accuracy: f64,
     /// Mean cross-entropy, in nats.
     pub loss: f64,
@@ -122,7 +121,6 @@ pub struct Sample {
     pub index: u64,
     /// What the model saw.
     pub image: Image,
-    /// Its label.
     pub label: u8,
     /// The model's answer.
     pub answer: u8,

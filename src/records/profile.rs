@@ -76,7 +76,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Its name: the layer, or what is done where it is about none.
+    /// Its name: the layer, or what is done if it is about none.
     pub fn label(&self) -> &str {
         if self.name.is_empty() {
             self.kind.label()
@@ -120,7 +120,7 @@ pub struct Profile {
     pub step_seconds: f64,
     /// Where it went, in the order in which it was first met.
     pub rows: Vec<ProfileRow>,
-    /// Floating-point operations per second of large matrix products on this machine, where that
+    /// Floating-point operations per second of large matrix products on this machine, if that
     /// was measured.
     pub machine_rate: Option<f64>,
     /// Everything that was recorded.
@@ -193,7 +193,7 @@ impl Profile {
         f64::from(self.step_config.batch_size) / self.step_seconds.max(f64::MIN_POSITIVE)
     }
 
-    /// The share of the machine's matrix-product rate that a row reaches.
+    /// The fraction of the machine's matrix-product rate that a row reaches.
     pub fn efficiency(&self, row: &ProfileRow) -> Option<f64> {
         let rate = self.machine_rate?;
         (row.flops > 0 && row.seconds > 0.0).then(|| row.flops as f64 / row.seconds / rate)

@@ -1,11 +1,11 @@
-//! What was recognized in a drawing, and what explains it.
+//! The prediction for a drawing, and what explains it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Inspection, Neighborhood, Prediction, UnitSelection};
 use crate::ink::{Placement, Stroke};
 
-/// What is wanted of a drawing of one digit besides the prediction.
+/// What to compute for a drawing of one digit besides the prediction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictionDetails {
     /// What the network computes.
@@ -31,8 +31,8 @@ pub struct WhySpec {
 }
 
 impl WhySpec {
-    /// The class that is explained of a drawing for which this is predicted. One that the model does
-    /// not have stands for the one that is predicted.
+    /// The class that is explained of a drawing for which this is predicted. One that the model
+    /// does not have stands for the one that is predicted.
     pub fn explained(&self, prediction: &Prediction) -> u8 {
         let has = |class: &u8| usize::from(*class) < prediction.probabilities.len();
         self.class.filter(has).unwrap_or(prediction.digit)
@@ -49,12 +49,12 @@ impl WhySpec {
     }
 }
 
-/// What was recognized in a drawing of one digit, with the details that were wanted.
+/// The prediction for a drawing of one digit, with the details that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recognition {
     /// What the model makes of it.
     pub prediction: Prediction,
-    /// The network at work; `None` for a model that has no layers of one network.
+    /// What the network computes; `None` for an ensemble or another model without a single network.
     pub inspection: Option<Inspection>,
     /// Why it is read as that.
     pub explanation: Option<Explanation>,
@@ -80,7 +80,6 @@ pub struct Explanation {
 /// How much each pixel of an image speaks for a class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attribution {
-    /// The class.
     pub class: u8,
     /// For each pixel of the image how much its ink adds to the log-odds of the class, in nats: its
     /// Shapley value. Their sum is `log_odds - blank`.
@@ -94,7 +93,6 @@ pub struct Attribution {
 /// A small change of a drawing with which another class is predicted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counterfactual {
-    /// The class.
     pub class: u8,
     /// What to change; `None` if no small change was found.
     pub change: Option<Change>,

@@ -80,7 +80,6 @@ impl Display for RunPosition {
 /// How a run was saved that could not be saved as a whole where it was to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rescue {
-    /// Its folder.
     pub folder: PathBuf,
     /// True if that is in the system's temporary folder, which does not last.
     pub temporary: bool,
@@ -133,7 +132,7 @@ pub enum Divergence {
     /// The loss or a gradient was NaN or infinite.
     #[default]
     NotFinite,
-    /// The loss was finite, but larger than that of any network that learns.
+    /// The loss was finite, but larger than any network's that learns.
     Exploded,
 }
 
@@ -234,7 +233,7 @@ pub struct EpochRecord {
 
 impl EpochRecord {
     /// True when the model is right hardly more often than by guessing among this many classes, and
-    /// so sure of it that its loss is ten times that of guessing.
+    /// so overconfident that its loss is ten times the loss of guessing.
     pub fn is_worse_than_chance(&self, classes: usize) -> bool {
         let far_worse =
             self.validation_loss.is_nan() || self.validation_loss > 10.0 * chance_loss(classes);
@@ -242,7 +241,7 @@ impl EpochRecord {
     }
 }
 
-/// What came of a run; also what its folder's `run.json` holds.
+/// The summary of a run, as in its folder's `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// What was asked.
@@ -276,12 +275,12 @@ pub struct RunSummary {
     /// Changes of its learning rate while it trained, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_changes: Vec<LearningRateChange>,
-    /// What its weights were initialized from, where those are statistics of the training images.
+    /// What its weights were initialized from, if those are statistics of the training images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization: Option<InitializationReport>,
-    /// The file it came from, where it was not trained here.
+    /// The file it came from, if it was not trained here.
     pub imported: Option<String>,
-    /// Tells it from the runs that were saved before with the same network and data, from 1; `None`
+    /// Distinguishes it from earlier runs with the same network and data, from 1; `None`
     /// in those that are not among the others.
     pub number: Option<u32>,
     /// Samples from the posterior of its weights, each in a model file beside the model; see
@@ -334,14 +333,14 @@ const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What the file with a sample from the posterior is called; they are counted from 1.
+/// The name of the file with a sample from the posterior; samples are counted from 1.
 pub fn posterior_sample_name(number: u32) -> String {
     format!("sample-{number:02}.safetensors")
 }
 
 const SNAPSHOT_NAME: [&str; 2] = ["step-", ".safetensors"];
 
-/// What the file with the network after this step is called; the files sort by step.
+/// The name of the file with the network after this step; the files sort by step.
 pub fn snapshot_name(step: u64) -> String {
     let [before, after] = SNAPSHOT_NAME;
     format!("{before}{step:06}{after}")

@@ -21,11 +21,11 @@ pub const SEARCH_RATES: [f64; 2] = [1e-6, 10.0];
 const SMOOTHING: f64 = 0.9;
 /// A search is over once the smoothed loss is this many times its lowest (as in fastai).
 const RISEN: f64 = 4.0;
-/// Where it is this many times its lowest after all rates, it has risen, too.
+/// If it is this many times its lowest after all rates, it has risen, too.
 const WELL_ABOVE: f64 = 1.5;
 /// Steps that the slope is measured over.
 const SLOPE_STEPS: usize = 10;
-/// The share of the first loss that the lowest must stay below: otherwise nothing was learned.
+/// The fraction of the first loss that the lowest must stay below: otherwise nothing was learned.
 const FALLEN: f64 = 0.95;
 
 /// The digits of a suggested rate.
@@ -52,7 +52,7 @@ pub struct LearningRateSearch {
     has_risen: bool,
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearningRateFinding {
     /// The suggested learning rates; `None` if the loss did not fall at any.
@@ -118,7 +118,7 @@ impl LearningRateSearch {
         self.has_risen || self.points.len() as u64 >= SEARCH_STEPS
     }
 
-    /// The share of its steps that are done, from 0 to 1.
+    /// The fraction of its steps that are done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
         self.points.len() as f32 / SEARCH_STEPS as f32
     }
@@ -185,7 +185,7 @@ impl LearningRateSuggestion {
     }
 }
 
-/// The settings that a search trains with: those of the run, but for what does not matter before
+/// The settings that a search trains with: the run's, but for what does not matter before
 /// its end. Its own end comes after [`SEARCH_STEPS`].
 #[must_use]
 pub fn search_config(config: &RunConfig) -> RunConfig {
@@ -199,7 +199,7 @@ pub fn search_config(config: &RunConfig) -> RunConfig {
 
 /// The accuracies that can be asked for, 0 to 1.
 pub const TARGET_ACCURACIES: std::ops::RangeInclusive<f64> = 0.2..=0.999;
-/// What is asked for unless another is named: every network reaches it in some seconds on every set
+/// The default: every network reaches it in a few seconds on every set
 /// of digits.
 pub const TARGET_ACCURACY: f64 = 0.95;
 /// A batch size that takes at most this many times as long as the fastest counts as equally fast:
@@ -247,13 +247,13 @@ pub struct Reached {
     pub images: f64,
 }
 
-/// What a search for a batch size found, apart from its rows, which were reported one by one.
+/// The result of a search for a batch size, apart from its rows, which were reported one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchSizeFinding {
     /// The gradient noise scale in images, on the way to the accuracy; `None` if it could not be
     /// told from the scatter of its measurement.
     pub noise_scale: Option<f64>,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
 }
 

@@ -107,7 +107,7 @@ choices! {
         /// The net of `PyTorch`'s MNIST example: conv3x3 32, relu, conv3x3 64, relu, pool, dropout
         /// 0.25, fc 128, relu, dropout 0.5, fc 10.
         PyTorchExample = "pytorch-example", "PyTorch example";
-        /// Layers of a person's choice; at first those of Keras' MNIST example.
+        /// Layers of a person's choice; at first the layers of Keras' MNIST example.
         Cnn = "cnn", "CNN";
         /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99% in one epoch.
         Speedrun = "speedrun", "Speedrun";
@@ -196,7 +196,7 @@ choices! {
 }
 
 impl OptimizerKind {
-    /// What the learning rate is multiplied by where batches are this many times as large: for SGD
+    /// What the learning rate is multiplied by if batches are this many times as large: for SGD
     /// the same (Goyal et al. 2017, <https://arxiv.org/abs/1706.02677>), for adaptive optimizers
     /// its square root (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>).
     pub fn rate_factor(self, batch_ratio: f64) -> f64 {
@@ -416,7 +416,7 @@ choices! {
     /// Where drawings are read.
     #[derive(Default)]
     InferenceChoice, "reading device" {
-        /// On the device that suits this machine: its GPU where that may be used and reads as the
+        /// On the device that suits this machine: its GPU if that may be used and reads as the
         /// processor does.
         #[default]
         Automatic = "auto", "Automatic";
@@ -469,7 +469,7 @@ choices! {
         Train = "train", "training split";
         /// What a run holds back from that, chosen by its seed.
         Validation = "validation", "validation split";
-        /// Its own test images; one image in seven where it has none.
+        /// Its own test images; one image in seven if it has none.
         Test = "test", "test split";
     }
 }

@@ -1,6 +1,6 @@
 //! How training data is named: `builtin`, `mnist`, a path, or several joined by `+`.
 //!
-//! Nothing is read here. Only where a person has typed the name is it even looked for; names in
+//! Nothing is read here. Only if a person has typed the name is it even looked for; names in
 //! files are taken as they stand, since a file from another machine can name any path, one on a
 //! network too.
 
@@ -223,7 +223,7 @@ impl DataSource {
 #[serde(into = "Stored", try_from = "Stored")]
 pub struct DataSpec(Vec<DataSource>);
 
-/// The form in files: `mnist+/some/folder`, or a list where a `+` belongs to a path.
+/// The form in files: `mnist+/some/folder`, or a list if a `+` belongs to a path.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Stored {
@@ -255,7 +255,7 @@ impl DataSpec {
         }
     }
 
-    /// Splits at `+`; `source` says what each part is.
+    /// Splits at `+`; `source` parses each part.
     fn parse(text: &str, source: fn(&str) -> DataSource) -> Result<Self, UnknownChoiceError> {
         let parts: Vec<&str> = text.split('+').map(str::trim).collect();
         if parts.iter().any(|part| part.is_empty()) {
@@ -309,8 +309,8 @@ impl DataSpec {
         }
     }
 
-    /// The meaning of its classes: those of the first source of which that is known, and digits
-    /// where it is of none.
+    /// The meaning of its classes: as in the first source for which it is known, and digits
+    /// if it is of none.
     pub fn classes(&self) -> Classes {
         self.known_classes().unwrap_or_default()
     }

@@ -47,10 +47,7 @@ const FURTHER_DIVISOR: f64 = 10.0;
 /// What a file leaves out is plain, not the default preset's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default = "RunConfig::plain")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a setting of its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate setting")]
 pub struct RunConfig {
     /// Format version of this structure.
     pub version: u32,
@@ -69,10 +66,10 @@ pub struct RunConfig {
     /// The nonlinearity between its layers.
     pub activation: Activation,
     /// The model file whose weights it starts from; without one it starts from chance. Network and
-    /// activation are then those of the file.
+    /// activation are then the file's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_weights: Option<PathBuf>,
-    /// How the weights are initialized where none are given.
+    /// How the weights are initialized if none are given.
     #[serde(skip_serializing_if = "is_default")]
     pub initialization: Initialization,
     /// Passes over the training images.
@@ -80,7 +77,7 @@ pub struct RunConfig {
     /// Images per optimizer step.
     pub batch_size: u32,
     /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows;
-    /// `batch_size` is that of the first.
+    /// `batch_size` is the first epoch's.
     #[serde(skip_serializing_if = "is_default")]
     pub growing_batches: bool,
     /// Number format of the products.
@@ -94,7 +91,7 @@ pub struct RunConfig {
     /// Weight decay per step, scaled by the learning rate; never on biases and norms. Part of the
     /// gradient for `adam`, a Gaussian prior for `sgld` and `psgld`, decoupled for the others.
     pub weight_decay: f64,
-    /// The share of SGD's velocity that is kept from step to step.
+    /// The fraction of SGD's velocity that is kept from step to step.
     pub momentum: f64,
     /// Whether SGD's momentum is Nesterov's.
     pub nesterov: bool,
@@ -161,7 +158,7 @@ impl Default for RunConfig {
 
 impl RunConfig {
     /// Whether the weights after each of the last epochs are samples from their posterior: with
-    /// Langevin dynamics, where no average of the weights takes their place.
+    /// Langevin dynamics, if no average of the weights takes their place.
     pub const fn samples_posterior(&self) -> bool {
         matches!(self.optimizer, OptimizerKind::Sgld | OptimizerKind::Psgld)
             && self.weight_averaging.is_none()

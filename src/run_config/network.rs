@@ -17,7 +17,7 @@ pub const MAX_WIDTH: u16 = 2048;
 const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MAX_LAYERS;
 
 /// The widths of the hidden layers in their order: features of linear layers, channels of
-/// convolutions (of a residual network those of each stage). Written as `128-64`.
+/// convolutions (in a residual network, of each stage). Written as `128-64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<u16>", into = "Vec<u16>")]
 pub struct Widths {
@@ -133,7 +133,7 @@ impl ModelKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Network {
     model: ModelKind,
-    /// `None` for those of the model.
+    /// `None` for the model's widths.
     widths: Option<Widths>,
     /// Those that were chosen for a CNN; `None` for its usual ones, and for every other model.
     layers: Option<HiddenLayers>,
@@ -169,7 +169,7 @@ impl Network {
         self.model
     }
 
-    /// Its widths where they are not those of the model.
+    /// Its widths, if they differ from the model's.
     pub const fn chosen_widths(self) -> Option<Widths> {
         self.widths
     }

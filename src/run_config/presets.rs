@@ -119,8 +119,8 @@ pub struct Chosen {
 }
 
 impl RunConfig {
-    /// The same for this many training images: a smaller batch where it would be more than a
-    /// quarter of them, and more epochs where there would be few steps. `None` if it fits already.
+    /// The same for this many training images: a smaller batch if it would be more than a
+    /// quarter of them, and more epochs if there would be few steps. `None` if it fits already.
     pub fn fit_to(&self, images: u64, chosen: Chosen) -> Option<Self> {
         let mut fitted = self.clone();
         if !chosen.batch_size && u64::from(self.batch_size) > images / BATCHES {

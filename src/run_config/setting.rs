@@ -37,15 +37,15 @@ pub struct Row {
     pub excludes: Option<Setting>,
     /// Whether the other settings leave it a meaning.
     pub applies: fn(&RunConfig) -> bool,
-    /// Whether it says how this machine computes, so that a run that is resumed or reproduced can
-    /// have another value.
+    /// Whether it is about how this machine computes, so that a run that is resumed or reproduced
+    /// can have another value.
     pub is_of_machine: bool,
     pub trials: Trials,
     /// The choices there are: their names and labels.
     pub(super) choices: fn() -> Vec<(&'static str, &'static str)>,
     /// The value in full; empty if there is none.
     pub(super) text: fn(&RunConfig) -> String,
-    /// Takes a value; the error says what is wanted instead.
+    /// Takes a value; the error is what is wanted instead.
     pub(super) set: fn(&mut RunConfig, &str) -> Result<(), String>,
     /// The value as people read it; `None` if the setting is turned off, or told with another.
     pub describe: fn(&RunConfig) -> Option<String>,
@@ -235,7 +235,7 @@ impl Setting {
     }
 
     /// Takes a value. Whether a number is in its range is for [`RunConfig::problems`] to say. The
-    /// error says what is wanted instead.
+    /// error is what is wanted instead.
     pub fn set(self, config: &mut RunConfig, text: &str) -> Result<(), String> {
         (self.row().set)(config, text.trim())
     }

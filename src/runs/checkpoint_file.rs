@@ -42,7 +42,7 @@ pub fn write(to: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<()> {
     to.write_all(&digest)
 }
 
-/// The card; leaves `bytes` where the checkpoint begins. Errors say what the system says, or what
+/// The card; leaves `bytes` where the checkpoint begins. Errors have the system's message, or what
 /// is wrong.
 pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
     read_hashed_card(&mut Hashed::new(bytes))
@@ -61,7 +61,7 @@ pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
     }
 }
 
-/// What the system says, where that is why the checkpoint was not written.
+/// What the system says, if that is why the checkpoint was not written.
 fn in_systems_words(error: rmp_serde::encode::Error) -> io::Error {
     match error {
         rmp_serde::encode::Error::InvalidValueWrite(error) => error.into(),

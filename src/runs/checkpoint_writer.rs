@@ -146,8 +146,8 @@ impl CheckpointWriter {
         let _ = self.wake.try_send(());
     }
 
-    /// Notes where the run is about to be saved, so that its checkpoint is not taken for that of an
-    /// interrupted run if this process is killed before it could delete it.
+    /// Notes where the run is about to be saved, so that its checkpoint is not taken for an
+    /// interrupted run's if this process is killed before it could delete it.
     pub fn note_target(&self, target: &Path) {
         if let Some(folder) = lock(&self.folder).as_mut()
             && let Err(error) = folder.note_target(target)
@@ -157,8 +157,8 @@ impl CheckpointWriter {
         }
     }
 
-    /// For a run that can be resumed: waits until everything is written. Gives the folder, if there
-    /// is a checkpoint in it.
+    /// For a run that can be resumed: waits until everything is written. Returns the folder, if
+    /// there is a checkpoint in it.
     pub fn keep(self) -> Option<PathBuf> {
         self.end()?.release()
     }
@@ -179,7 +179,7 @@ impl CheckpointWriter {
             ..
         } = self;
         drop(wake);
-        // An error says that the thread is gone: it writes nothing any more either.
+        // An error means that the thread is gone: it writes nothing any more either.
         let _ = finished
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)

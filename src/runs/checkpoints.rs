@@ -1,7 +1,7 @@
 //! The folder of checkpoints: a folder in it for each run that is in progress or was interrupted.
 //!
 //! Whoever trains a run holds a lock on a file in its folder. The system releases it however that
-//! process ends, so a folder that nobody holds is that of an interrupted run.
+//! process ends, so a folder that nobody holds belongs to an interrupted run.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -138,7 +138,7 @@ impl Checkpoints {
     }
 }
 
-/// True for folders with the names that [`unique_name`] gives.
+/// True for folders with the names that [`unique_name`] returns.
 fn is_ours(path: &Path) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let name = path
@@ -199,7 +199,7 @@ impl CheckpointFolder {
     }
 
     /// Creates it and locks it for this process, so that others see that the run is in progress.
-    /// Where that fails, the first checkpoint tries it again.
+    /// If that fails, the first checkpoint tries it again.
     pub fn claim(&mut self) {
         if let Err(error) = self.create() {
             tracing::info!(%error, "the folder for checkpoints could not be created yet");
@@ -216,7 +216,7 @@ impl CheckpointFolder {
     }
 
     /// Notes where the run is about to be saved. If this process is killed between saving it and
-    /// deleting the checkpoint, [`CheckpointFolder::is_saved`] says so.
+    /// deleting the checkpoint, [`CheckpointFolder::is_saved`] is true.
     pub fn note_target(&mut self, target: &Path) -> Result<(), RunError> {
         let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
         let json = serde_json::to_vec(target.as_os_str())
@@ -337,7 +337,7 @@ impl CheckpointFolder {
         }
     }
 
-    /// Creates and locks the folder, where that was not done yet.
+    /// Creates and locks the folder, if that was not done yet.
     fn create(&mut self) -> io::Result<()> {
         let mut locked = Err(LockError::Held);
         for _ in 0..ATTEMPTS {

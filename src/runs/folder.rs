@@ -38,7 +38,7 @@ struct Saved<'s> {
     checkpoint: Option<&'s str>,
 }
 
-/// The part of it that says which checkpoints the run had: the name of their folder.
+/// The part of it that names the folder of the run's checkpoints.
 #[derive(Deserialize)]
 struct Origin {
     checkpoint: Option<String>,
@@ -46,7 +46,7 @@ struct Origin {
 
 /// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run
 /// if `replace` is true. The summary returned names the folder and the model in it. The run's
-/// checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
+/// checkpoints record where it goes; see [`CheckpointWriter::note_target`].
 pub fn save_to(
     target: &Path,
     replace: bool,
@@ -192,7 +192,7 @@ pub fn check_writable(parent: &Path) -> Result<(), RunError> {
         .map_err(|error| unwritable(parent, &error))
 }
 
-/// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder
+/// Reads the summary of the run in `folder`. Paths in it are made current, wherever the folder
 /// was moved to.
 pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
     let malformed = |reason| RunError::malformed(folder, reason);

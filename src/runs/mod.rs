@@ -7,7 +7,7 @@
 //! Langevin dynamics leave samples from the posterior of their weights as well, in
 //! `sample-01.safetensors` and so on. `step-000100.safetensors` and the like are snapshots: the
 //! network as it was during the run. `annotation.json`, with the run's name, note, tags and star,
-//! is added where a person gives it one, and `evaluation.json` where a person has its model
+//! is added when a person gives it one, and `evaluation.json` when a person has its model
 //! evaluated. Checkpoints, from which an interrupted run can be resumed, are in a folder of their
 //! own.
 

@@ -1,5 +1,5 @@
-//! Repeated runs: what is said of the same settings with several seeds, and whether a run that was
-//! started again has the same weights as the first time.
+//! Repeated runs: the statistics of the same settings with several seeds, and whether a run that
+//! was started again has the same weights as the first time.
 
 use std::path::Path;
 
@@ -178,7 +178,7 @@ pub fn reproduced_config(run: &RunSummary) -> RunConfig {
 }
 
 impl Reproduction {
-    /// Compares the weights of both runs. Where one has its weights as f16, both are compared as
+    /// Compares the weights of both runs. If one has its weights as f16, both are compared as
     /// f16.
     pub fn compare(first: &RunSummary, again: &RunSummary) -> Result<Self, RunError> {
         let (first_bytes, again_bytes) = (bytes(&first.model_path)?, bytes(&again.model_path)?);

@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// Writes a run to a new folder. The summary returned names the folder and the model in it. The
-    /// run's checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
+    /// run's checkpoints record where it goes; see [`CheckpointWriter::note_target`].
     pub fn save(
         &self,
         outcome: &TrainedModel,
@@ -282,8 +282,8 @@ pub const LAST_RUN: &str = "Last run";
 /// No saved run has one of these titles.
 const RESERVED: [&str; 3] = [STARTER_MODEL, CURRENT_RUN, LAST_RUN];
 
-/// Gives each of these runs, the newest of which comes first, a title of its own: the name a person
-/// gave it, or its network and data, with a number from the second such run on. Where two would be
+/// Gives each of these runs, the newest of which comes first, a distinct title: the name a person
+/// gave it, or its network and data, with a number from the second such run on. If two would be
 /// the same, the older run keeps its title.
 pub fn set_titles(runs: &mut [RunEntry]) {
     let mut titles = Titles::default();
@@ -417,7 +417,7 @@ const MARGIN: u64 = 2 << 20;
 const NUMBER_BYTES: u64 = 4;
 
 /// Whether the disks of these folders have room for the run and its checkpoints. What the
-/// checkpoint of a resumed run takes already (`held`, in bytes) need not be free as well. Where a
+/// checkpoint of a resumed run takes already (`held`, in bytes) need not be free as well. If a
 /// system does not say, there is room.
 pub fn check_disk_space(
     config: &RunConfig,
@@ -426,7 +426,7 @@ pub fn check_disk_space(
     held: u64,
 ) -> Result<(), RunError> {
     let Needed { run, all } = Needed::of(config);
-    // Both are on the same disk most often, so that of the checkpoints is to have room for all.
+    // Both are usually on the same disk, so the disk of the checkpoints needs room for all.
     for (folder, needed, held) in [(runs, run, 0), (checkpoints, all, held)] {
         match disk::available(folder) {
             Ok(available) if available < needed.saturating_sub(held) => {

@@ -1,5 +1,5 @@
-//! Whether a device computes correctly: every op with its gradients, a short training that must learn,
-//! and a model that must classify as it does on the CPU.
+//! Whether a device computes correctly: every op with its gradients, a short training that must
+//! learn, and a model that must classify as it does on the CPU.
 //!
 //! Ops are compared with compositions of candle's own ops on the CPU, in f32: other code, by other
 //! people. The CPU is tested like any other device: its kernels are ours, and selected by the
@@ -114,8 +114,8 @@ pub fn run_in_subprocess(program: Command, limit: Duration) -> Result<SelfTestRe
 
 /// Images of the short training, a twelfth of them for validation.
 const TRAIN_IMAGES: usize = 1536;
-/// The last loss of the short training must be at most this share of the first; on every machine so
-/// far it was below a third.
+/// The last loss of the short training must be at most this fraction of the first; on every machine
+/// so far it was below a third.
 const MAX_LOSS_RATIO: f32 = 0.6;
 
 fn digits(train: usize, test: usize) -> Result<Dataset, Problem> {

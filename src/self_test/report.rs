@@ -20,7 +20,7 @@ pub struct Check {
     pub subject: Subject,
     pub precision: Precision,
     /// For an op the largest error relative to the largest number, for the training the last loss
-    /// as a share of the first, for the classification the largest difference of a probability.
+    /// as a fraction of the first, for the classification the largest difference of a probability.
     /// `None` if the check could not be completed.
     pub found: Option<f32>,
     /// The largest value of `found` that passes.
@@ -87,7 +87,7 @@ impl SelfTestReport {
             .map_or(Ok(()), Err)
     }
 
-    /// Whether recognition passed; otherwise why not, as a sentence. Where training is not offered,
+    /// Whether recognition passed; otherwise why not, as a sentence. If training is not offered,
     /// gradients do not matter.
     pub fn passed_inference(&self) -> Result<(), String> {
         match self.device {

@@ -16,7 +16,7 @@ use crate::system::files::read_limited;
 /// The version written into the files of sweeps; newer ones are refused.
 pub const VERSION: u32 = 1;
 pub const MAX_TRIALS: u32 = 10_000;
-/// What [`DefinitionError::Number`] calls the limits.
+/// The names of the limits in [`DefinitionError::Number`].
 pub const NUMBER_OF_TRIALS: &str = "the number of trials";
 pub const SECONDS: &str = "the time for the sweep in seconds";
 /// Trials at the same time.
@@ -105,7 +105,7 @@ impl SweepDefinition {
         }
     }
 
-    /// Takes what is said about a setting. A later word about the same setting replaces an earlier
+    /// Sets what a setting varies over. A later range of the same setting replaces an earlier
     /// one.
     pub fn set(&mut self, range: SettingRange) -> Result<(), DefinitionError> {
         self.space
@@ -249,7 +249,7 @@ impl SweepDefinition {
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// What such a file says. Whatever it leaves out, the command line says, or a default.
+/// The contents of such a file. Whatever it leaves out comes from the command line, or a default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DefinitionFile {

@@ -1,4 +1,4 @@
-//! Trials in engines: those of this machine, with its threads divided among them, or on other
+//! Trials in engines: on this machine, with its threads divided among them, or on other
 //! machines, one each.
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use crate::runs::Checkpoints;
 const MAX_PARALLEL: u32 = 4;
 
 /// The trials that train in parallel on this machine if none is given: one per thread, at most 4. A
-/// GPU is shared badly, because each has a driver of its own.
+/// GPU is shared badly, because each has a separate driver.
 pub fn usual_parallel(config: &RunConfig) -> u32 {
     if config.device == DeviceChoice::Cuda {
         1
@@ -207,7 +207,7 @@ pub trait Executor {
     /// Ends a trial. At once afterwards, another can be started in its place.
     fn stop(&mut self, trial: u32);
 
-    /// How many trials can train at the same time now; fewer than were asked for where machines
+    /// How many trials can train at the same time now; fewer than were asked for if machines
     /// cannot be reached. An error if none ever will.
     fn capacity(&mut self) -> Result<u32, Problem> {
         Ok(u32::MAX)

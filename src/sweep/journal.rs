@@ -147,7 +147,7 @@ pub enum Entry {
     Failed {
         reason: String,
     },
-    /// Its settings were trained once more as a run of its own, whose test accuracy was read.
+    /// Its settings were trained once more as a saved run, which was tested.
     Tested(Tested),
 }
 
@@ -308,8 +308,8 @@ fn lock(folder: &Path) -> Result<File, SweepError> {
 const MAX_REASON: usize = 400;
 
 impl Sweep {
-    /// Takes the lines of a journal; gives the length of those that are whole. Only the last may be
-    /// damaged.
+    /// Takes the lines of a journal; returns the length of those that are whole. Only the last may
+    /// be damaged.
     fn replay(&mut self, bytes: &[u8]) -> Result<usize, String> {
         let mut whole = 0;
         // A last line without its end is written again, if it happens again.

@@ -1,7 +1,7 @@
 //! Hyper-parameter sweeps: many short runs, called trials, that look for the settings with the
 //! highest validation accuracy.
 //!
-//! A [`SweepDefinition`] says what varies and how long to search. A [`Sweep`] is its folder: the
+//! A [`SweepDefinition`] is what varies and how long to search. A [`Sweep`] is its folder: the
 //! definition, and a journal to which everything that happens is added at once, so that whatever
 //! ends the process, the sweep is resumed from there. [`run`] ties the parts together: a sampler
 //! chooses settings, an [`Executor`] trains them, [`Asha`] ends poor trials early. Trials never see

@@ -42,7 +42,7 @@ pub struct SweepStatus {
     /// The most there can be; `None` if only time ends the sweep.
     pub trials: Option<u32>,
     pub running: Vec<u32>,
-    /// The share of the budget that is used, 0 to 1.
+    /// The fraction of the budget that is used, 0 to 1.
     pub fraction: f32,
     /// Seconds that it has run, all sessions together.
     pub elapsed: f64,
@@ -64,7 +64,7 @@ pub enum SweepEnd {
 /// it.
 ///
 /// A trial that diverges, or whose settings no run can have, has failed, and the sweep goes on. Any
-/// other failure ends the sweep where no trial has been completed yet, for the next would fare no
+/// other failure ends the sweep if no trial has been completed yet, for the next would fare no
 /// better.
 pub fn run(
     sweep: &mut Sweep,

@@ -20,7 +20,7 @@ const MAX_LISTED: u128 = 10_000;
 /// seed, a run would end with the same weights.
 ///
 /// The first trial of a random or a model-based search has the settings that the sweep starts from,
-/// where they lie within its ranges: what it finds is then at least as good.
+/// if they lie within its ranges: what it finds is then at least as good.
 pub fn suggest(definition: &SweepDefinition, number: u32, trials: &[Trial]) -> Option<Vec<Value>> {
     let space = &definition.space;
     let start: Vec<Value> = space
@@ -51,7 +51,7 @@ pub fn suggest(definition: &SweepDefinition, number: u32, trials: &[Trial]) -> O
     }
 }
 
-/// The combinations in random order: where the budget ends before the grid, what was tried is
+/// The combinations in random order: if the budget ends before the grid, what was tried is
 /// spread over it.
 fn combinations(definition: &SweepDefinition) -> impl Iterator<Item = Vec<Value>> {
     let values: Vec<Vec<Value>> = definition
@@ -98,7 +98,7 @@ fn uniform(random: &mut Random) -> f64 {
 
 /// Trials that are chosen at random before there is anything to model.
 const RANDOM_TRIALS: usize = 8;
-/// The share of the trials that count as the best (γ in the paper).
+/// The fraction of the trials that count as the best (γ in the paper).
 const BEST_SHARE: f64 = 0.15;
 /// The most of them: later, the model is to become sharper, not wider.
 const MAX_BEST: usize = 25;
@@ -263,15 +263,15 @@ fn cumulative(z: f64) -> f64 {
     0.5 * (1.0 + erf.copysign(z))
 }
 
-/// The share of the trials that count as good.
+/// The fraction of the trials that count as good.
 const GOOD_SHARE: f64 = 0.25;
-/// With fewer trials that have ended, nothing is said.
+/// With fewer finished trials, there is no result.
 const MIN_TRIALS: usize = 8;
 /// Points at which two densities are compared.
 const POINTS: usize = 200;
 
 /// The importance of each setting that varies, in the order of the space, adding up to 1; `None`
-/// for too few trials, or where none matters.
+/// for too few trials, or if none matters.
 ///
 /// PED-ANOVA (Watanabe, Bansal & Hutter 2023, "PED-ANOVA: Efficiently quantifying hyperparameter
 /// importance in arbitrary subspaces", IJCAI), as in Optuna: of each setting, the density of the

@@ -1,7 +1,7 @@
 //! A Slurm job array whose tasks are engines: submitted with `sbatch`, watched with `squeue`,
 //! reached with `sattach`, ended with `scancel`.
 //!
-//! A task reads nothing but what `sattach` sends it, and ends by itself where that is silent for
+//! A task reads nothing but what `sattach` sends it, and ends by itself if that is silent for
 //! long; a driver that is killed leaves nothing in the queue.
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub struct SlurmArray {
 }
 
 impl SlurmArray {
-    /// Submits this many tasks, each of which runs `program` as an engine; `options` are those of
+    /// Submits this many tasks, each of which runs `program` as an engine; `options` go to
     /// `sbatch`.
     pub fn submit(
         program: &Path,
@@ -91,7 +91,7 @@ impl SlurmArray {
     }
 
     /// Gives slots the tasks that run now, and takes away those that do not any more. An error
-    /// where no task is left.
+    /// if no task is left.
     pub fn assign(&mut self, slots: &mut [Slot]) -> Result<(), Problem> {
         if self
             .looked

@@ -40,7 +40,7 @@ pub struct Dimension {
     pub range: Range,
 }
 
-/// What `--set NAME=VALUES` says about a setting.
+/// The parsed form of `--set NAME=VALUES`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingRange {
     Fixed(Setting, Value),
@@ -231,7 +231,7 @@ impl Dimension {
         }
     }
 
-    /// The two ends on the axis on which values are drawn: logarithms where the range is
+    /// The two ends on the axis on which values are drawn: logarithms if the range is
     /// logarithmic, indices for listed values.
     pub(super) fn ends(&self) -> (f64, f64) {
         match &self.range {

@@ -27,7 +27,7 @@ impl SweepEntry {
     }
 }
 
-/// What the list says of a sweep.
+/// The entry of a sweep in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepCard {
     /// What it was asked to do.

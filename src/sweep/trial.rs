@@ -15,7 +15,7 @@ pub struct Trial {
     pub values: Vec<Value>,
     pub config: RunConfig,
     pub epochs: Vec<TrialEpoch>,
-    /// How it ended; `None` while it trains, and where it was cut short: then it begins again when
+    /// How it ended; `None` while it trains, and if it was cut short: then it begins again when
     /// the sweep is resumed.
     pub outcome: Option<Outcome>,
 }
@@ -43,7 +43,7 @@ pub enum Outcome {
 }
 
 impl Trial {
-    /// The validation accuracy of the weights that the run would keep: those of the last epoch, or
+    /// The validation accuracy of the weights that the run would keep: the last epoch's, or
     /// with early stopping the best.
     pub fn accuracy(&self) -> Option<f64> {
         let mut all = self

@@ -14,7 +14,7 @@ pub fn available(folder: &Path) -> io::Result<u64> {
     bytes(&there)
 }
 
-/// True for a folder whose files are not on a disk but what the kernel tells of itself, such as
+/// True for a folder whose files are not on a disk but made up by the kernel, such as
 /// `/proc` and `/sys`: there is no end to them.
 pub fn is_of_the_kernel(folder: &Path) -> bool {
     #[cfg(target_os = "linux")]

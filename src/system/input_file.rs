@@ -10,9 +10,9 @@ use super::files::open_regular;
 
 /// What any file may unpack to, in bytes: 85,000 images of 28x28 pixels.
 const FLOOR: u64 = 64 << 20;
-/// What a file may unpack to beyond that, in bytes for each of its own. Handwriting compresses to a
-/// fifth, and written out as a table of numbers to a fifteenth; only content without information
-/// compresses to a hundredth.
+/// What a file may unpack to beyond that, in bytes for each byte of the file. Handwriting
+/// compresses to a fifth, and written out as a table of numbers to a fifteenth; only content
+/// without information compresses to a hundredth.
 const RATIO: u64 = 100;
 
 /// A file that is being read, decompressed if it begins like gzip.

@@ -19,7 +19,7 @@ pub fn write(mut to: &mut dyn Write, value: &dyn Serialize) -> Result<(), Error>
     erased_serde::serialize(value, &mut Serializer::new(&mut to).with_struct_map())
 }
 
-/// Reads a value; the error says what is wrong.
+/// Reads a value; the error is for people.
 pub fn read<T: DeserializeOwned>(mut from: &mut dyn Read) -> Result<T, String> {
     let mut deserializer = Deserializer::new(&mut from);
     deserializer.set_max_depth(MAX_DEPTH);

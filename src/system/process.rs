@@ -32,7 +32,7 @@ pub fn this_program(arguments: &[&str]) -> Command {
     } else {
         std::env::current_exe()
     };
-    // Without a path the start fails, and says so.
+    // Without a path the start fails with an error.
     let mut program = Command::new(path.unwrap_or_default());
     program.args(arguments);
     program
@@ -105,7 +105,7 @@ pub struct Exit {
     pub timed_out: bool,
 }
 
-/// Both, where there are both: "exit status: 1: out of memory".
+/// Both, if there are both: "exit status: 1: out of memory".
 impl std::fmt::Display for Exit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.stderr_tail.is_empty() {
@@ -117,7 +117,7 @@ impl std::fmt::Display for Exit {
 }
 
 impl ChildProcess {
-    /// Starts `program` with this standard input, whose pipe comes back where it is one; what it
+    /// Starts `program` with this standard input, whose pipe comes back if it is one; what it
     /// writes is the caller's to read.
     pub fn spawn(
         mut program: Command,
@@ -199,7 +199,7 @@ impl ChildProcess {
 }
 
 /// Runs `program` to its end, for at most `limit`: its standard output, and how it ended. An error,
-/// in words, where it could not be started, printed too much, or had to be killed.
+/// in words, if it could not be started, printed too much, or had to be killed.
 pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), String> {
     let (process, _, stdout) =
         ChildProcess::spawn(program, Stdio::null()).map_err(|error| error.to_string())?;

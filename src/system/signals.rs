@@ -11,7 +11,7 @@ pub enum Signal {
 }
 
 /// From now on the limits of this process are failures like others, with exit status 1 and a
-/// sentence. A write beyond a limit on the size of files (`ulimit -f`) is an error. Where memory
+/// sentence. A write beyond a limit on the size of files (`ulimit -f`) is an error. If memory
 /// runs out, or the stack, Rust and libraries abort the process: what they say is followed by what
 /// can be done.
 pub fn turn_limits_into_failures() {

@@ -15,9 +15,9 @@ use interprocess::local_socket::{Listener, ListenerOptions, Name, Stream, prelud
 use super::files::{create_folder, open_lock};
 use super::threads;
 
-/// How long a window may take to say that it has taken the files.
+/// How long a window may take to confirm that it has taken the files.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
-/// The most that is read from one who says it is a later start, in bytes: thousands of long paths.
+/// The most that is read from a later start, in bytes: thousands of long paths.
 const MAX_MESSAGE_BYTES: u64 = 1 << 20;
 /// What the window says when it has taken the files.
 const TAKEN: &str = "taken";
@@ -25,7 +25,7 @@ const TAKEN: &str = "taken";
 /// What this start is to do.
 #[derive(Debug)]
 pub enum Instance {
-    /// Open the window, and hear of later starts.
+    /// Open the window, and get messages from later starts.
     Window(LaterStarts),
     /// Nothing: the window that is open has the files now.
     HandedOver,
@@ -34,8 +34,8 @@ pub enum Instance {
 /// Where later starts knock. The lock is held as long as this is, or until the process ends.
 #[derive(Debug)]
 pub struct LaterStarts {
-    /// Without one, this is a window on its own: the lock could not be had, or nobody can be heard
-    /// here.
+    /// Without one, this is a separate window: the lock could not be had, or messages cannot be
+    /// received here.
     held: Option<(File, Listener)>,
 }
 
@@ -89,7 +89,7 @@ impl LaterStarts {
 
 /// Files in, one line of JSON, and one word out.
 fn answer(stream: Stream, take: &impl Fn(Vec<PathBuf>) -> bool) -> io::Result<()> {
-    // Where a time limit cannot be set (Windows), whoever says nothing keeps later ones waiting;
+    // If a time limit cannot be set (Windows), whoever says nothing keeps later ones waiting;
     // they have their own patience.
     let _ = stream.set_recv_timeout(Some(ANSWER_TIMEOUT));
     let mut stream = BufReader::new(stream);

@@ -47,13 +47,13 @@ pub fn capitalized(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A share in percent with the decimals that it has, up to three: "97%", "99.5%".
+/// A fraction in percent with the decimals that it has, up to three: "97%", "99.5%".
 pub fn plain_percent(share: f64) -> String {
     format!("{}%", plain((share * 1e5).round() / 1e3))
 }
 
-/// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places
-/// is "98.93%".
+/// A fraction as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two
+/// places is "98.93%".
 pub fn percent(share: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
     let mut value = (share * 100.0 * scale).round() / scale;
@@ -166,8 +166,8 @@ pub fn local_time(rfc3339: &str) -> String {
         .to_string()
 }
 
-/// How names begin that are made of a moment: they sort by age, every file system takes them, and no
-/// shell needs quotes around them.
+/// How names begin that are made of a moment: they sort by age, every file system takes them, and
+/// no shell needs quotes around them.
 pub const NAME_TIME: &str = "%Y-%m-%d_%H-%M-%S";
 
 /// A moment as the beginning of a name, in local time: "2026-11-21_14-03-11".

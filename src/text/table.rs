@@ -48,14 +48,14 @@ pub struct Line {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// The name or figure, with its unit where the column's heading has none.
+    /// The name or figure, with its unit if the column's heading has none.
     pub text: String,
-    /// The length of the bar beside the figure, as a share of the longest, from 0 to 1.
+    /// The length of the bar beside the figure, as a fraction of the longest, from 0 to 1.
     pub bar: Option<f64>,
 }
 
 impl Cell {
-    /// A figure beside a bar, where `longest` is the amount that the longest bar stands for.
+    /// A figure beside a bar, if `longest` is the amount that the longest bar stands for.
     pub fn with_bar(text: String, amount: f64, longest: f64) -> Self {
         let share = amount / longest;
         Self {

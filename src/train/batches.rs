@@ -305,7 +305,7 @@ impl EpochSteps {
         self.count
     }
 
-    /// The images of the first `steps` steps, which may be those of several epochs.
+    /// The images of the first `steps` steps, which may span several epochs.
     pub fn images_of(self, steps: u64) -> u64 {
         (self.images * steps)
             .checked_div(self.count)
@@ -392,7 +392,7 @@ impl Shuffle {
         self
     }
 
-    /// The order of the next epoch: that of the one before, shuffled.
+    /// The order of the next epoch: the previous order, shuffled.
     pub fn next_epoch(&mut self) -> EpochOrder {
         self.done += 1;
         Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);

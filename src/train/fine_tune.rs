@@ -21,7 +21,7 @@ const EPOCHS: u32 = 3;
 /// From this number of drawings on, one in [`ONE_IN`] is kept apart to measure with.
 pub const ENOUGH: usize = 30;
 const ONE_IN: usize = 5;
-/// The learning rate is a tenth of that of the model's run, within these limits.
+/// The learning rate is a tenth of the learning rate of the model's run, within these limits.
 const RATES: [f64; 2] = [1e-4, 1e-3];
 
 #[derive(Clone, Debug)]

@@ -53,7 +53,7 @@ impl GradientNoise {
     }
 
     /// Measures the gradients of random ones of the images at these indices at the network's
-    /// weights, augmented and at the precision of the run. The network is left as it is. Where that
+    /// weights, augmented and at the precision of the run. The network is left as it is. If that
     /// is cancelled, nothing is added.
     pub fn measure(
         &mut self,
@@ -122,7 +122,7 @@ impl GradientNoise {
     }
 }
 
-/// The most that batches grow to, relative to those of the first epoch.
+/// The most that batches grow to, relative to the first epoch's.
 pub const MAX_GROWTH: u32 = 64;
 /// Fewer steps in an epoch would leave the network little time to follow.
 const MIN_STEPS: u64 = 20;

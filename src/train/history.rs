@@ -1,8 +1,8 @@
 //! The network as it was during a run, to be looked at afterwards: at steps that are dense at the
 //! start, where it changes most, and at the ends of epochs, as many as there is space for.
 //!
-//! Which steps these are follows from the plan of the run, so that a resumed run keeps the same ones
-//! as an uninterrupted one. The weights are only read.
+//! Which steps these are follows from the plan of the run, so that a resumed run keeps the same
+//! ones as an uninterrupted one. The weights are only read.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
@@ -139,9 +139,9 @@ impl History {
 }
 
 /// After which of a run's steps its network is kept, `most` of them at most: 0, 1, 2, 5, 10, 20 and
-/// so on, and the ends of epochs. Where these are too many, the one goes again and again whose
-/// neighbors are closest together on a logarithmic scale. The last step is not among them: it leaves
-/// the model.
+/// so on, and the ends of epochs. If these are too many, those whose neighbors are closest together
+/// on a logarithmic scale are left out one by one. The last step is not among them: it leaves the
+/// model.
 pub fn snapshot_steps(total: u64, per_epoch: u64, most: usize) -> Vec<u64> {
     let powers = std::iter::successors(Some(1_u64), |power| power.checked_mul(10));
     let round = powers

@@ -45,7 +45,7 @@ impl LearningProbe {
         }
     }
 
-    /// The images, those of the first class first.
+    /// The images, ordered by class.
     pub fn images(&self) -> Vec<HeldOutImage> {
         let images = (0..).zip(&self.images.labels);
         images
@@ -100,7 +100,7 @@ impl LearningProbe {
             .forward(&self.images.images, Mode::Eval)?
             .flatten_all()?
             .to_vec1::<f32>()?;
-        // Those of a network that has just diverged are not finite.
+        // The outputs of a network that has just diverged are not finite.
         let finite = |probability: Option<&f32>| {
             probability
                 .copied()
@@ -138,7 +138,7 @@ pub fn held_out(validation: &Split, classes: usize, seed: u64) -> Split {
     images
 }
 
-/// The weights of so many units of the first layer where they can be seen as images: kernels on the
+/// The weights of so many units of the first layer if they can be seen as images: kernels on the
 /// image, or a weight for each of its pixels.
 pub fn first_layer(net: &Net, most: usize) -> Result<Option<FilterImages>> {
     let Some(weights) = net.parameters().first().map(crate::nn::Parameter::tensor) else {

@@ -133,7 +133,7 @@ pub struct MicroBatcher<'a> {
 
 impl<'a> MicroBatcher<'a> {
     /// As many images as are good for the run's model and fit into its memory limit; reports it
-    /// where that makes them smaller.
+    /// if that makes them smaller.
     pub fn new(
         config: &RunConfig,
         context: &'a DeviceContext,

@@ -71,7 +71,7 @@ impl MetricAccumulator {
         Ok(())
     }
 
-    /// `[loss, correct]` where a GPU computes them.
+    /// `[loss, correct]` if a GPU computes them.
     pub const fn on_device(&self) -> Option<&Tensor> {
         self.on_device.as_ref()
     }
@@ -225,7 +225,7 @@ pub struct CompletedStep {
     pub metrics: Metrics,
 }
 
-/// What became known about steps.
+/// News about steps.
 #[derive(Clone, Debug, Default)]
 pub struct StepReport {
     /// Steps that count, oldest first.

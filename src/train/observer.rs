@@ -14,7 +14,7 @@ use crate::records::{
 /// How an observer ends a run before its last epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndRequest {
-    /// The run is over: its model is that of the last completed epoch. Before the first is
+    /// The run is over: its model is from the last completed epoch. Before the first is
     /// complete, it ends as if interrupted.
     Stop,
     /// The run is to be resumed later: it completes the step it is in, hands over a checkpoint, and

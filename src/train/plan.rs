@@ -37,7 +37,7 @@ pub struct InitialState {
     pub classes: Classes,
     /// The images for validation, and which of the training images to train on.
     pub split: ValidationSplit,
-    /// The learning rates of its steps, where they are not those that the settings say.
+    /// The learning rates of its steps, if they are not those that the settings say.
     pub schedule: Option<Schedule>,
 }
 

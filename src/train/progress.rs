@@ -24,7 +24,7 @@ pub struct RunProgress {
     /// Changes of the learning rate by whoever watches, oldest first.
     pub rate_changes: Vec<LearningRateChange>,
     pub epochs: Vec<EpochRecord>,
-    /// How much larger batches are than those of the first epoch.
+    /// How much larger batches are than in the first epoch.
     pub batch_factor: u32,
     /// The epoch that follows them, as far as it is done.
     pub current: PartialEpoch,
@@ -42,10 +42,10 @@ pub struct RunProgress {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialEpoch {
-    /// Optimizer steps over batches as large as those of the first epoch.
+    /// Optimizer steps over batches as large as in the first epoch.
     pub steps: u64,
     pub images: u64,
-    /// Metrics of those of these steps that were not rolled back.
+    /// Metrics of the steps that were not rolled back.
     pub metrics: Metrics,
     pub seconds: f64,
 }
@@ -141,7 +141,8 @@ impl RunProgress {
         self.rate_changes.last().map_or(1.0, |change| change.factor)
     }
 
-    /// Multiplies the learning rate by this from the next step on; gives the change, if it is one.
+    /// Multiplies the learning rate by this from the next step on; returns the change, if it is
+    /// one.
     pub fn change_rate(&mut self, factor: f32) -> Option<LearningRateChange> {
         let step = self.step;
         let change = LearningRateChange { step, factor };

@@ -61,7 +61,7 @@ impl RunClock {
         result
     }
 
-    /// Counts a step over `images`; gives the telemetry after it.
+    /// Counts a step over `images`; returns the telemetry after it.
     pub fn step(&mut self, step: u64, epoch: u32, images: usize) -> Telemetry {
         let now = self.seconds();
         let took = (now - self.last_step).max(1e-9);

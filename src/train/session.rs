@@ -4,7 +4,7 @@
 //! An optimizer step covers one batch (or several, with gradient accumulation), but is computed
 //! over micro-batches whose gradients add up. Between any two of them the observer may recognize a
 //! drawing, pause the run or stop it, so all of that takes effect within a few hundredths of a
-//! second whatever the batch size. Where memory runs out, micro-batches are made smaller. Every
+//! second whatever the batch size. If memory runs out, micro-batches are made smaller. Every
 //! image is seen once an epoch.
 
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub fn train_from(
 }
 
 /// Trains for the validation accuracy of each epoch alone: no test images are read, and there is no
-/// model. The epochs are those of [`train`] with the same settings.
+/// model. The epochs are the same as those of [`train`] with these settings.
 pub fn validate(
     config: &RunConfig,
     train_split: &Split,
@@ -256,7 +256,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         Ok(())
     }
 
-    /// Makes batches larger at the start of an epoch, where the settings ask for it and the
+    /// Makes batches larger at the start of an epoch, if the settings ask for it and the
     /// gradient has become small enough.
     fn grow_batches(&mut self) -> Result<(), Ended> {
         let (config, epoch) = (self.config, self.progress.epoch());
@@ -361,8 +361,8 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         self.schedule.lr(self.progress.step) * of_batches * self.progress.rate_factor()
     }
 
-    /// Keeps the network as it is now, if that is due. At the end of an epoch, it is kept once it is
-    /// validated.
+    /// Keeps the network as it is now, if that is due. At the end of an epoch, it is kept once it
+    /// is validated.
     fn keep_snapshot(&mut self) -> Result<(), Problem> {
         let ends_epoch = self.progress.current.steps == self.plan.steps_per_epoch;
         if ends_epoch || !self.progress.is_snapshot_due(&self.history) {
@@ -452,7 +452,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
             ..
         } = self;
         self.stepper.with_average(|net| {
-            // The loss is that of the logits as they are: a temperature fitted on the same images
+            // The loss is computed from the raw logits: a temperature fitted on the same images
             // would flatter it.
             let measured = interruptibly(net, clock, *observer, |mut progress| {
                 let temperature = Calibration::NONE.temperature;
@@ -488,7 +488,8 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
 
     /// What comes of the run, whose end may have been asked for.
     fn finish(mut self, mut end: Option<EndRequest>) -> Result<TrainOutcome, Problem> {
-        // The model has the weights that the last record measured, not those of the steps after it.
+        // The model has the weights that the last record measured, not the ones after further
+        // steps.
         let (Some(best), false) = (
             self.progress.best.clone(),
             end == Some(EndRequest::Interrupt),

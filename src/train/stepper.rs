@@ -152,7 +152,7 @@ impl Stepper {
     }
 
     /// A step that looks at its loss and gradients before it changes the weights, and takes a
-    /// snapshot where one is due.
+    /// snapshot if one is due.
     fn checked_step(
         &mut self,
         before: u64,
@@ -197,7 +197,7 @@ impl Stepper {
         Ok(report)
     }
 
-    /// Reports a step whose gradients had this norm, and intervenes where it did not go well.
+    /// Reports a step whose gradients had this norm, and intervenes if it did not go well.
     fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, Problem> {
         let Some(cause) = divergence_of_step(completed.metrics.loss, norm) else {
             if let Some(scale) = &mut self.loss_scale {
@@ -208,7 +208,7 @@ impl Stepper {
                 intervention: None,
             });
         };
-        // A lower loss scale prevents an overflow of gradients. It does not help where the loss
+        // A lower loss scale prevents an overflow of gradients. It does not help if the loss
         // itself has diverged.
         if divergence_of_step(completed.metrics.loss, 0.0).is_none()
             && let Some(scale) = &mut self.loss_scale
@@ -220,7 +220,7 @@ impl Stepper {
                 step: completed.step,
                 loss_scale: scale.scale(),
             };
-            // The step counts: its loss says how well the network does.
+            // The step counts: its loss shows how well the network does.
             return Ok(StepReport {
                 completed: vec![completed],
                 intervention: Some(intervention),
@@ -344,8 +344,8 @@ pub fn have_lens_of(weights: &[Vec<f32>], net: &Net) -> bool {
 /// Rollbacks after which a run gives up.
 const MAX_ROLLBACKS: u32 = 3;
 const SNAPSHOT_EVERY: u64 = 200;
-/// A run whose loss is more than this many times that of guessing is about to diverge: it is not a
-/// state to go back to, though it is still finite.
+/// A run whose loss is more than this many times the loss of guessing is about to diverge: it is
+/// not a state to go back to, though it is still finite.
 const MAX_LOSS: f64 = 2.0;
 
 /// No step of a run that learns has such a loss. The first ones at a high learning rate, or with
@@ -386,7 +386,7 @@ pub struct Rollback {
 }
 
 impl Rollback {
-    /// Starts with a good state: that of a new run, or the one a resumed run had.
+    /// Starts with a good state: a new run's, or the one a resumed run had.
     pub fn new(snapshot: Arc<TrainState>, budget: RollbackBudget, steps_per_epoch: u64) -> Self {
         Self {
             snapshot,

@@ -16,7 +16,7 @@ use crate::records::{
 };
 use crate::run_config::{Classes, RunConfig};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub enum TrainOutcome {
     /// It finished, or was stopped after its first epoch.
@@ -40,7 +40,7 @@ pub struct TrainedModel {
     pub net: Net,
     /// What was fitted for these weights on the validation split.
     pub calibration: Calibration,
-    /// Samples from the posterior of the weights, where the optimizer draws them.
+    /// Samples from the posterior of the weights, if the optimizer draws them.
     pub posterior: Vec<Arc<EpochWeights>>,
     /// The network as it was before, the earliest step first.
     pub snapshots: Vec<Arc<Snapshot>>,
@@ -226,8 +226,8 @@ fn shared_temperature(
 }
 
 /// This network with a digit detector, and its calibration on the validation split with that;
-/// `None` when `between` interrupts the run. If that fails, the model is as good as before, without a
-/// detector.
+/// `None` when `between` interrupts the run. If that fails, the model is as good as before, without
+/// a detector.
 pub fn with_digit_detector(
     net: &Net,
     calibration: Calibration,

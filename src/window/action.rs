@@ -52,7 +52,7 @@ pub enum Action {
     Machine(MachineAction),
     /// Open files passed on by a double click or another start of the program.
     Open(Vec<PathBuf>),
-    /// Type a path, where no dialog can be shown.
+    /// Type a path, if no dialog can be shown.
     TypePath(String),
     ConfirmPath,
     ClosePathQuestion,

@@ -38,7 +38,7 @@ impl Autosave {
         }
     }
 
-    /// Writes what changed when it is time; gives how long to wait otherwise.
+    /// Writes what changed when it is time; returns how long to wait otherwise.
     fn poll(
         &mut self,
         now: Settings,
@@ -69,7 +69,7 @@ impl Autosave {
         None
     }
 
-    /// A write came back; gives what to say, the first time it failed.
+    /// A write came back; returns what to say, the first time it failed.
     pub fn wrote(&mut self, outcome: Result<(), Problem>) -> Option<Problem> {
         let settings = self.writing.take()?;
         match outcome {

@@ -12,7 +12,7 @@ use crate::system::threads;
 /// Called from other threads when there is something new to process.
 pub type Wake = Arc<dyn Fn(Urgency) + Send + Sync>;
 
-/// What becomes of a task's result.
+/// Handles a task's result.
 pub type Then = Box<dyn FnOnce(&mut App) + Send>;
 
 /// A folder that tasks list and change. Tasks on one folder run one at a time: otherwise what was

@@ -68,7 +68,8 @@ pub struct Ctx {
     pub inside: Level,
     /// The wizard's page while it is open.
     pub wizard: Option<WizardStep>,
-    /// The guided collection of drawings, while it is in progress: the canvas is for one digit then.
+    /// The guided collection of drawings, while it is in progress: the canvas is for one digit
+    /// then.
     pub collection: Option<Collection>,
     /// What features want of the engine and of each other; carried out when the action or event in
     /// hand is.
@@ -204,7 +205,7 @@ impl Ctx {
         }
     }
 
-    /// Says why a job cannot be submitted now; false if it can.
+    /// Shows why a job cannot be submitted now; false if it can.
     pub(in crate::window) fn is_too_busy(&mut self) -> bool {
         if self.is_sweeping() {
             self.show_notice(Severity::Info, Message::sweep_in_progress());
@@ -236,7 +237,7 @@ impl Ctx {
         self.screen = screen;
     }
 
-    /// What came of something, if it did not fail; says why otherwise.
+    /// The value of a result; a notice and `None` if it is an error.
     pub(in crate::window) fn tell_failure<T>(
         &mut self,
         outcome: Result<T, impl Into<Problem>>,
@@ -246,14 +247,14 @@ impl Ctx {
             .ok()
     }
 
-    /// Says that a file was written, or why not.
+    /// Shows that a file was written, or why not.
     pub(in crate::window) fn tell_written(&mut self, outcome: Result<PathBuf, impl Into<Problem>>) {
         if let Some(path) = self.tell_failure(outcome) {
             self.show_notice(Severity::Info, Message::written(&path));
         }
     }
 
-    /// Says what went wrong and what to do.
+    /// Shows what went wrong and what to do.
     pub(in crate::window) fn show_problem(&mut self, problem: &Problem) {
         tracing::info!(problem = problem.name, %problem, "a problem is shown");
         self.show_notice(Severity::Error, problem.message.clone());

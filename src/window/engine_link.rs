@@ -26,7 +26,7 @@ pub(super) struct EngineLink {
     usual_host: EngineHost,
     /// False once it is gone and a new one could not be started.
     alive: bool,
-    /// True once it was told to end: no other takes its place.
+    /// True once it was asked to end: no other takes its place.
     pub ending: bool,
     /// True once it said something; one that never did is not restarted again and again.
     responded: bool,
@@ -70,7 +70,7 @@ impl EngineLink {
     }
 }
 
-/// What an engine is told of this installation.
+/// What an engine gets from this installation.
 pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSettings {
     EngineSettings {
         data_folders: deps
@@ -115,7 +115,7 @@ impl App {
         true
     }
 
-    /// Waits at most this long for the newest drawing to be recognized, and says whether it has
+    /// Waits at most this long for the newest drawing to be recognized, and returns whether it has
     /// been. Does not wait while a job keeps the engine busy.
     pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
         let limit = if self.ctx.jobs.is_empty() {
@@ -283,7 +283,7 @@ impl Ctx {
         }
     }
 
-    /// What is said depends on the checkpoints that are there.
+    /// The message depends on the checkpoints that are there.
     fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
         self.background.run_on(

@@ -14,7 +14,7 @@ use crate::window::Ctx;
 use crate::window::train::Train;
 
 impl App {
-    /// Takes in everything that has come; gives when to look again even if nothing comes.
+    /// Takes in everything that has come; returns when to look again even if nothing comes.
     pub fn poll(&mut self) -> Option<Duration> {
         self.poll_engine();
         self.settle();

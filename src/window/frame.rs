@@ -33,7 +33,7 @@ use crate::window::TrainAction;
 /// The window's title while no run is active.
 const TITLE: &str = "Inkling";
 
-/// What a window's frame and the system's bars take of the screen at least, in points.
+/// The least space that a window's frame and the system's bars take of the screen, in points.
 const AROUND_WINDOW: Vec2 = vec2(16.0, 64.0);
 
 /// From this width on, in points, text of the usual size is too small for a screen's distance.
@@ -51,7 +51,7 @@ pub struct Inkling {
     pub(super) views: Views,
     actions: Vec<Action>,
     frames: u64,
-    /// True once the window's size was compared with that of its screen.
+    /// True once the window's size was compared with its screen's.
     fitted: bool,
     rest: Rest,
     /// True while nothing moves by itself, by the system's setting.
@@ -74,7 +74,7 @@ pub(super) struct Views {
     pub results: ResultsScreen,
     pub my_digits: MyDigitsScreen,
     pub sweep: SweepScreen,
-    /// Whether the canvas and the validation images are shown in the place of the plots, where
+    /// Whether the canvas and the validation images are shown in the place of the plots, if
     /// there is no room for both.
     pub panel_over_plots: bool,
     /// Whether the overview of shortcuts is open.
@@ -138,7 +138,7 @@ impl Inkling {
 
     /// What goes on whether or not the window is seen: takes in what the engine and other threads
     /// report, requests to open files or to close, and asks the system for what the app wants. Runs
-    /// before each frame, and without one where the window is minimized or covered.
+    /// before each frame, and without one if the window is minimized or covered.
     pub fn update(&mut self, ctx: &Context) {
         #[cfg(debug_assertions)]
         style::reload(ctx);
@@ -310,7 +310,7 @@ impl Inkling {
         }
     }
 
-    /// Closes where a signal says so. Where a person does, and training is in progress, a
+    /// Closes on a signal. If a person closes it, and training is in progress, a
     /// confirmation comes first, in front of other windows.
     fn ask_before_closing(&mut self, ctx: &Context) {
         if self.end.load(Ordering::Relaxed) != 0 && self.views.closing != Closing::Yes {

@@ -26,7 +26,7 @@ pub struct RunningJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     Run,
-    /// Of a sweep, which has engines of its own.
+    /// Of a sweep, which has separate engines.
     Trial,
     Evaluation,
     FineTuning,
@@ -85,8 +85,8 @@ pub enum WithoutResult {
 pub type JobOutcome = Result<JobResult, WithoutResult>;
 
 impl WithoutResult {
-    /// What has to be said, if it is not said otherwise: why the job failed. That an engine is
-    /// gone is said once for all jobs.
+    /// Why the job failed, unless that is reported elsewhere. That an engine is
+    /// gone is reported once for all jobs.
     pub fn problem(self) -> Option<Problem> {
         match self {
             Self::Failed(problem) => Some(problem),

@@ -1,4 +1,4 @@
-//! What the window alone says.
+//! Messages that only the window shows.
 
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use super::action::Action;
 use crate::problem::Message;
 
 const INFO_DURATION: Duration = Duration::from_secs(12);
-/// The same where something is offered with it.
+/// The same if something is offered with it.
 const OFFER_DURATION: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Severity {
     Error,
 }
 
-/// What is offered with a notice: a button.
+/// A button that is offered with a notice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub label: &'static str,

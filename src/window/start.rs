@@ -38,7 +38,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(20);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The same without a GPU: each frame takes the processor away from the training that it shows.
 const PROGRESS_INTERVAL_IN_SOFTWARE: Duration = Duration::from_millis(330);
-/// What is in the names of renderers that paint on the processor: Mesa's, Google's and Windows'.
+/// Parts of the names of renderers that paint on the CPU: Mesa's, Google's and Windows'.
 const SOFTWARE_RENDERERS: [&str; 5] = [
     "llvmpipe",
     "softpipe",

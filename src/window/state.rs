@@ -33,10 +33,10 @@ pub struct App {
     pub map: MapOfDigits,
 }
 
-/// What is asked for a path where no dialog can be shown, and what the system is told.
+/// Questions for a path if no dialog can be shown, and requests to the system.
 #[derive(Default)]
 pub struct Shell {
-    /// The question for a path, where no dialog could be shown.
+    /// The question for a path, if no dialog could be shown.
     pub path_question: Option<PathQuestion>,
     pub(in crate::window) desktop_state: DesktopState,
 }

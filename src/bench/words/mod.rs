@@ -67,14 +67,14 @@ pub fn disturbance(report: &BenchmarkReport) -> Option<String> {
     })
 }
 
-/// That other programs use this share of the CPU: "Other programs used 43% of the CPU."
+/// That other programs use this fraction of the CPU: "Other programs used 43% of the CPU."
 pub fn busy(background_load: f32) -> String {
     let share = percent(background_load.max(0.01).into(), 0);
     format!("Other programs used {share} of the CPU.")
 }
 
 /// The tables of these figures; also of some of them, while the others are still being measured.
-/// Those of `disturbed` are marked.
+/// The ones in `disturbed` are marked.
 pub fn sections(rows: &[Measurement], disturbed: &[Workload]) -> Vec<Section> {
     let all = [
         peak_rates(rows, disturbed),

@@ -121,7 +121,7 @@ fn source_of(input: &Path) -> Result<Source, InkError> {
     }
 }
 
-/// Pieces of writing, each with its line where it has one.
+/// Pieces of writing, each with its line if it has one.
 type Pieces = Box<dyn Iterator<Item = Result<(Option<u64>, Writing), Problem>>>;
 
 /// Classifies the writing in one source and prints it, unless nobody wants to see more.

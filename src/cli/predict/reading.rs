@@ -75,7 +75,7 @@ impl Reading {
         }
     }
 
-    /// The prediction, where it is one digit.
+    /// The prediction, if it is one digit.
     fn prediction(&self) -> Option<&Prediction> {
         match self {
             Self::Blank(prediction) => Some(prediction),
@@ -90,10 +90,10 @@ impl Reading {
 /// A line of JSON. What belongs to a single digit is null if there are several.
 #[derive(Serialize, JsonSchema)]
 pub struct JsonLine<'a> {
-    /// The input, and after a colon the line in it where it has several.
+    /// The input, and after a colon the line in it if it has several.
     path: &'a str,
     digit: Option<u8>,
-    /// Its name, which differs from it where classes are not digits.
+    /// Its name, which differs from it if classes are not digits.
     label: Option<&'a str>,
     confidence: Option<f32>,
     /// Of each class, by its number.
@@ -170,7 +170,7 @@ pub struct Written {
     images: usize,
 }
 
-/// Recognizes every row of the table `source` and writes `out`: whole, or not at all where a row
+/// Recognizes every row of the table `source` and writes `out`: whole, or not at all if a row
 /// cannot be read.
 pub fn write(
     classifier: &Classifier,

@@ -16,7 +16,7 @@ use crate::system::input_file::InputFile;
 pub const STANDARD_INPUT: &str = "-";
 /// The most bytes that are read from it: as many as an image may have.
 const MAX_BYTES: u64 = 256 << 20;
-/// Bytes that tell the kind.
+/// Bytes that identify the kind.
 const START: u64 = 64;
 
 /// A file or what came in on standard input.

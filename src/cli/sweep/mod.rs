@@ -213,7 +213,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
     report::tested(number, &tested, &sweep.definition().base.data, output)
 }
 
-/// Trials where neither a number nor a time was given.
+/// Trials if neither a number nor a time was given.
 const TRIALS: u32 = 30;
 
 /// The definition; not yet checked as a whole.

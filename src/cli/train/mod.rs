@@ -29,7 +29,7 @@ use crate::text::visible;
 /// How long a process that was killed may take to end, or an engine whose caller was, to write its
 /// last checkpoint.
 const ENDING: Duration = Duration::from_secs(10);
-/// Longer waits are said.
+/// Longer waits are reported.
 const MOMENT: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]

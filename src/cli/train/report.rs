@@ -240,7 +240,7 @@ pub fn lost(resumable: Option<RunPosition>) -> String {
     }
 }
 
-/// Prints the mean accuracy of the runs that belong to this one, with its interval; nothing where
+/// Prints the mean accuracy of the runs that belong to this one, with its interval; nothing if
 /// fewer than two are left.
 pub fn repeated(saved: &[RunEntry], one: &RunSummary, output: &mut Output) -> Result<(), Failure> {
     let Some(repeats) = Repeats::of(saved, one) else {
@@ -267,7 +267,7 @@ pub fn repeated(saved: &[RunEntry], one: &RunSummary, output: &mut Output) -> Re
     output.text(&repeats.sentence())
 }
 
-/// Says whether the weights came out the same; a failure where they did not.
+/// Prints whether the weights came out the same; a failure if they did not.
 pub fn reproduced(
     first: &RunSummary,
     again: &RunSummary,

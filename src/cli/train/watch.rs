@@ -256,7 +256,7 @@ fn logged(
     }
 }
 
-/// What was written; a failure is said, and the run goes on without curves for `TensorBoard`.
+/// What was written; a failure is printed, and the run goes on without curves for `TensorBoard`.
 fn noted<T>(written: Result<T, WriteError>, progress: &Progress) -> Option<T> {
     let say =
         |error: &WriteError| progress.warn(&Message::tensorboard_not_written(error).to_string());
@@ -292,7 +292,7 @@ pub struct Unsaved {
 }
 
 impl Unsaved {
-    /// Says what Ctrl-C does now, and how another folder is chosen. `checkpoint` is the folder of
+    /// Prints what Ctrl-C does now, and how another folder is chosen. `checkpoint` is the folder of
     /// the run's checkpoint and how far the run is in it.
     pub fn instruct(
         &mut self,

@@ -25,9 +25,7 @@ pub struct Variant {
 /// The ways to write each digit and sign.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeletons {
-    /// Those of each digit.
     pub digits: [Vec<Variant>; 10],
-    /// Those of all signs.
     pub signs: Vec<Variant>,
 }
 
@@ -47,7 +45,7 @@ pub(super) fn signs() -> &'static [Variant] {
     &ALL.signs
 }
 
-/// Reads skeletons; an error says what is wrong with which line.
+/// Reads skeletons; errors name the line and what is wrong with it.
 pub fn parse(text: &str) -> Result<Skeletons, String> {
     let mut all = Skeletons::default();
     let mut variants = None;

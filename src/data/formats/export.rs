@@ -86,7 +86,7 @@ pub fn export_set(
     Ok(placed.map_err(failed)?)
 }
 
-/// Where there is an empty folder, it is replaced.
+/// If there is an empty folder, it is replaced.
 fn put(folder: &mut TemporaryFolder, to: &Path) -> io::Result<()> {
     if to.is_dir() {
         folder.replace(to)
@@ -105,8 +105,8 @@ fn write_names(classes: &Classes, folder: &Path) -> Result<(), TargetError> {
     }
 }
 
-/// What the folder of a class is called: by its name, where every system can have a folder of this
-/// name and names are in their order; else by its number.
+/// The name of a class's folder: the class's own, if every system can have a folder of this
+/// name and names are in their order; else its number.
 fn folder_name(classes: &Classes, class: u8) -> String {
     let can_be_a_folder = |name: &str| {
         let devices = ["con", "prn", "aux", "nul"];

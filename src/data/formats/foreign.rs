@@ -38,7 +38,7 @@ const STARTS: [(&[u8], &str, &str); 14] = [
     (b"\xFF\xD8\xFF", "a single image", IMAGE),
 ];
 
-/// Why the file at this path, which begins like this, is no data set that is read, where it is
+/// Why the file at this path, which begins like this, is no data set that is read, if it is
 /// known.
 pub fn file(path: &Path, start: &[u8]) -> Option<DataError> {
     let known = STARTS
@@ -64,7 +64,7 @@ pub fn file(path: &Path, start: &[u8]) -> Option<DataError> {
     known.map(|(what, remedy)| refused(path, format!("it is {what}"), remedy))
 }
 
-/// A zip archive without arrays that are read; `names` are those of its files.
+/// A zip archive without arrays that are read; `names` are the names of its files.
 pub fn archive<'n>(path: &Path, mut names: impl Iterator<Item = &'n str>) -> DataError {
     let is_named = |end: &str| file_name(path).to_lowercase().ends_with(end);
     let (what, remedy) = if is_named(".xlsx") {

@@ -75,7 +75,7 @@ pub fn count(path: &Path, kind: Kind) -> Result<u64, DataError> {
     Ok(read_header(&mut open(path)?, path, kind)?.count)
 }
 
-/// The images of a file, exactly as many as its header claims. `progress` is told the fraction done
+/// The images of a file, exactly as many as its header claims. `progress` gets the fraction done
 /// and may cancel.
 fn read_images(path: &Path, progress: &mut dyn Progress) -> Result<Pixels, DataError> {
     let (items, shape) = read_idx(open(path)?, path, Kind::Images, progress)?;
@@ -84,7 +84,7 @@ fn read_images(path: &Path, progress: &mut dyn Progress) -> Result<Pixels, DataE
 }
 
 /// The items of a file that is open already, exactly as many as its header claims, and the shape of
-/// images; errors name `path`. `progress` is told the fraction done and may cancel.
+/// images; errors name `path`. `progress` gets the fraction done and may cancel.
 pub fn read_idx(
     mut file: InputFile,
     path: &Path,
@@ -134,7 +134,7 @@ pub fn read_idx(
         return Err(malformed(
             path,
             format!(
-                "it is truncated: it should hold {} but has only {}",
+                "it is truncated: it should contain {} but has only {}",
                 header.claim(),
                 there / header.item()
             ),
@@ -211,7 +211,7 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<Header, 
         return Err(too_large(
             path,
             format!(
-                "it should hold {count} {}, but the limit is {MAX_IMAGES}",
+                "it should contain {count} {}, but the limit is {MAX_IMAGES}",
                 kind.name()
             ),
         ));
@@ -271,7 +271,7 @@ impl IdxFiles {
         }
     }
 
-    /// The pair that a file of images belongs to: the labels are beside it, where its name has
+    /// The pair that a file of images belongs to: the labels are beside it, if its name has
     /// `labels` for `images` and `idx1` for `idx3`, gzipped or not. `None` if its name has no
     /// `images` in it or it holds something else.
     pub fn of_images(path: &Path) -> Result<Option<Self>, DataError> {
@@ -296,7 +296,7 @@ impl IdxFiles {
         }
     }
 
-    /// Reads both; `transposed` where rows and columns are exchanged.
+    /// Reads both; `transposed` if rows and columns are exchanged.
     pub fn read(
         &self,
         transposed: bool,

@@ -31,7 +31,7 @@ pub const CLASSES_FILE: &str = "classes.txt";
 /// The longest such file, in bytes.
 const MAX_CLASSES_FILE_BYTES: u64 = 64 << 10;
 
-/// What the names of files for test have in them.
+/// Parts of the names of test files.
 const TEST: [&str; 3] = ["test", "t10k", "valid"];
 
 /// A set's files in a folder.
@@ -49,7 +49,7 @@ pub struct IdxSet {
 
 /// The files of a set that has MNIST's names, or EMNIST's.
 pub fn in_folder(folder: &Path) -> Recognized {
-    // Torchvision's folders say which set they hold.
+    // Torchvision's folders are named after their sets.
     let parent = folder.parent().filter(|_| file_name(folder) == "raw");
     let says = parent.and_then(|parent| {
         [
@@ -67,7 +67,7 @@ pub fn in_folder(folder: &Path) -> Recognized {
     Ok(IdxSet::open(folder)?.map(named))
 }
 
-/// The files of a set that has names of its own.
+/// The files of a set with its own file names.
 pub fn with_any_names(folder: &Path) -> Recognized {
     Ok(IdxSet::of_any_names(folder)?.map(boxed))
 }
@@ -101,8 +101,8 @@ impl IdxSet {
         Self::open_prefixed(folder, prefixes)
     }
 
-    /// The same for files whose names begin with one of these prefixes, each of which may say which
-    /// set they are.
+    /// The same for files whose names begin with one of these prefixes, each of which may name the
+    /// set.
     fn open_prefixed<'a>(
         folder: &Path,
         prefixes: impl Iterator<Item = (&'a str, Option<PublicDataset>)>,
@@ -151,8 +151,8 @@ impl IdxSet {
         Ok(IdxFiles::of_images(images)?.map(set))
     }
 
-    /// The set in a folder whose files have names of their own: one pair, or one for training and
-    /// one for test, which their names say; `None` if there is not a pair.
+    /// The set in a folder whose files have other names: one pair, or one for training and
+    /// one for test, as their names show; `None` if there is not a pair.
     fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
         let mut pairs = Vec::new();
         for path in entries(folder)? {
@@ -359,7 +359,7 @@ pub fn emnists(path: &Path) -> (bool, Option<PublicDataset>) {
 }
 
 /// Where a set may be in a data folder: under its name, where torchvision puts it, or in the folder
-/// itself. The sets' files have the same names, so a folder that does not say which set it holds is
+/// itself. The sets' files have the same names, so a folder that is not named after a set is
 /// taken for MNIST.
 fn places(set: PublicDataset, folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![
@@ -377,7 +377,7 @@ fn places(set: PublicDataset, folder: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// What torchvision calls a set's folder.
+/// The name of a set's folder in torchvision.
 const fn torchvision(set: PublicDataset) -> &'static str {
     match set {
         PublicDataset::Mnist => "MNIST",

@@ -1,5 +1,5 @@
 //! Image files whose labels are known: folders of images, one for each class and named after it
-//! (`0/ … 9/`, `cat/` and `dog/`), or one folder of images whose names tell their labels
+//! (`0/ … 9/`, `cat/` and `dog/`), or one folder of images whose names contain their labels
 //! (`7_0001.png`, `digit-7.png`); or the same below `train/` and `test/`. `ink` turns each image
 //! into 28x28 pixels.
 
@@ -27,7 +27,7 @@ const LOOKED_AT: usize = 10_000;
 /// Images, each with its label or the number of it.
 type Files = Vec<(PathBuf, u8)>;
 
-/// Reads this many images, on all cores; `file` gives the path and the label of each.
+/// Reads this many images, on all cores; `file` returns the path and the label of each.
 pub fn read(
     count: usize,
     framing: Framing,
@@ -256,8 +256,8 @@ fn folders_with_images(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(folders)
 }
 
-/// The images in this folder whose names tell their labels, or those in `train` and `test` in it;
-/// an error if their names do not tell them.
+/// The images in this folder whose names contain their labels, or in `train` and `test` in it;
+/// an error if their names do not.
 ///
 /// A name is divided at `_`, `-` and spaces, after its ending and the ` (2)` of a copy are taken
 /// off. The label is the first part or the last, of all files of the folder the same, and that part

@@ -49,7 +49,7 @@ fn read(path: &Path, progress: &mut dyn Progress) -> Result<(Split, Writers), Da
     Ok((split, writers))
 }
 
-/// Reads the drawings of an ink file that are not labeled as digits, of these labels where they
+/// Reads the drawings of an ink file that are not labeled as digits, of these labels if they
 /// are named.
 pub fn read_not_digits(
     path: &Path,

@@ -44,7 +44,7 @@ const PARTS: [&[&str]; 3] = [
 /// A source as it is: with the test split that it has, which may be none.
 pub struct Loaded {
     pub set: Dataset,
-    /// Who wrote those of the training split.
+    /// Who wrote the training images.
     pub writers: Writers,
 }
 
@@ -87,8 +87,8 @@ const FOLDERS: [fn(&Path) -> Recognized; 9] = [
     idx_set::in_data_folder,
 ];
 
-/// The formats of single files, which are told by their first bytes or their name. What is none of
-/// them, and not known, is ink.
+/// The formats of single files, which are recognized by their first bytes or their name. What is
+/// none of them, and not known, is ink.
 const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
     idx_set::of_file,
     numpy::of_file,
@@ -128,7 +128,7 @@ pub fn open_set(path: &Path) -> Result<Box<dyn DatasetFiles>, DataError> {
 }
 
 /// Adds what is for validation to what is for test if there is none, or else to what is for
-/// training, of which Inkling sets images apart for validation itself. Says so.
+/// training, of which Inkling sets images apart for validation itself. Adds a note.
 fn divided<T>(train: &mut Vec<T>, validation: Vec<T>, test: &mut Vec<T>) -> Option<String> {
     if validation.is_empty() || train.is_empty() {
         return None;
@@ -167,7 +167,7 @@ pub fn open(path: &Path) -> Result<InputFile, DataError> {
     })
 }
 
-/// The first bytes of a file, as many as tell what it is.
+/// The first bytes of a file, as many as identify it.
 fn first_bytes(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut start = Vec::new();
     let read = open(path)?.take(512).read_to_end(&mut start);
@@ -181,7 +181,7 @@ fn open_plain(path: &Path) -> Result<(File, u64), DataError> {
     Ok((file, about.len()))
 }
 
-/// What is in a folder, in any order.
+/// The entries of a folder, in any order.
 fn entries(
     folder: &Path,
 ) -> Result<impl Iterator<Item = Result<PathBuf, DataError>> + '_, DataError> {

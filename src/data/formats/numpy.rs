@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::run_config::{CLASS_COUNTS, MAX_LABEL};
 use crate::system::input_file::budget;
 
-/// What arrays of images and of labels are called, in lower case; `arr_0` and `arr_1` are those
+/// Names of arrays of images and of labels, in lower case; `arr_0` and `arr_1` are those
 /// that were saved without a name.
 const IMAGES: [&str; 6] = ["x", "images", "image", "imgs", "data", "arr0"];
 const LABELS: [&str; 7] = [
@@ -131,7 +131,7 @@ pub struct ArraySet<R> {
 
 impl<R: Read + Seek> ArraySet<R> {
     /// The set in a zip archive of `size` bytes that is open already; errors name `path`. `None`
-    /// where no array is called as images or as labels are.
+    /// if no array is called as images or as labels are.
     pub fn of_archive(file: R, size: u64, path: &Path) -> Result<Option<Self>, DataError> {
         let archive = zip_archive(file, path)?;
         let names = names_in(&archive);
@@ -175,8 +175,8 @@ impl<R: Read + Seek> ArraySet<R> {
         })
     }
 
-    /// Takes four arrays without names for those of training and of test, in this order, if their
-    /// shapes say which are images, and which labels belong to them.
+    /// Takes four arrays without names as training and test arrays, in this order, if their
+    /// shapes show which are images, and which labels belong to them.
     fn pair_unnamed(&mut self) -> Result<(), DataError> {
         let names = std::mem::take(&mut self.unnamed);
         let (mut images, mut labels) = (Vec::new(), Vec::new());
@@ -304,7 +304,7 @@ impl<R: Read + Seek> ArraySet<R> {
             return Err(too_large(
                 &self.path,
                 format!(
-                    "{} should hold {count} images, but the limit is {MAX_IMAGES}",
+                    "{} should contain {count} images, but the limit is {MAX_IMAGES}",
                     array(images)
                 ),
             ));
@@ -361,8 +361,8 @@ impl<R: Read + Seek> ArraySet<R> {
         Ok(NpyHeader::read(&mut *self.open(name)?, &path, name)?.shape)
     }
 
-    /// Hands on what belongs to each image, exactly as many as the header says, which
-    /// [`Self::count`] has found to be few enough. `progress` is told the share done.
+    /// Hands on what belongs to each image, exactly as many as the header claims, which
+    /// [`Self::count`] has found to be few enough. `progress` gets the fraction done.
     fn rows(
         &mut self,
         name: &str,
@@ -448,7 +448,7 @@ fn label(row: &[f32]) -> Option<u8> {
         .then_some(class as u8)
 }
 
-/// What an array holds, as its header says.
+/// The type and shape of an array, from its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NpyHeader {
     /// Its lengths, at most four.

@@ -29,7 +29,7 @@ use crate::progress::{PartialProgress, Progress};
 use crate::run_config::{Classes, MAX_LABEL};
 use crate::system::input_file::budget;
 
-/// What the column of images is called, in lower case; those of Hugging Face have their files in
+/// Names of the column of images, in lower case; Hugging Face's columns have their files in
 /// `bytes` below it.
 const IMAGE: [&str; 3] = ["image", "img", "bytes"];
 /// How the column begins in which pandas keeps the numbers of rows.
@@ -101,7 +101,7 @@ impl DatasetFiles for ParquetSet {
             .chain(&self.test)
             .map(PathBuf::as_path)
             .collect();
-        // What the labels stand for says what of an image counts, so they are read first.
+        // What the labels stand for decides what of an image counts, so they are read first.
         let (mut names, mut labels) = (None, Vec::new());
         for path in &paths {
             let file = caught(path, || LabeledFile::open(path))?;
@@ -248,7 +248,7 @@ struct LabeledFile<'p> {
     reader: SerializedFileReader<File>,
     columns: Columns,
     rows: u64,
-    /// What the labels stand for, where Hugging Face's `datasets` says it.
+    /// What the labels stand for, if Hugging Face's `datasets` has stored it.
     names: Option<Vec<String>>,
 }
 

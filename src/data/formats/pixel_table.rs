@@ -1,5 +1,5 @@
 //! Tables of pixels: an image in each row, with or without its label, a column for each number. The
-//! first rows tell where the label is, whether there is a header, and what the size of the images
+//! first rows show where the label is, whether there is a header, and what the size of the images
 //! is.
 
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::run_config::MAX_LABEL;
 use crate::system::input_file::InputFile;
 use crate::text::visible;
 
-/// What the column of labels is called, in lower case.
+/// Names of the column of labels, in lower case.
 pub const LABEL: [&str; 7] = [
     "label", "labels", "class", "digit", "target", "targets", "y",
 ];
-/// What a column that counts the rows is called, in lower case: pandas writes it without a name.
+/// Names of a column that counts the rows, in lower case: pandas writes it without a name.
 const INDEX: [&str; 4] = ["", "unnamed: 0", "index", "id"];
 /// Rows between two reports of progress.
 const CHUNK: usize = 500;
@@ -152,7 +152,7 @@ pub struct PixelTable {
 }
 
 impl PixelTable {
-    /// Those of a table that is open already; errors name `path`. Its labels become numbers of
+    /// The images of a table that is open already; errors name `path`. Its labels become numbers of
     /// `labels`.
     pub fn read(
         file: InputFile,
@@ -243,7 +243,7 @@ pub struct PixelRows {
 }
 
 impl PixelRows {
-    /// Those of a table that is open already; errors name `path`.
+    /// The images of a table that is open already; errors name `path`.
     pub fn new(file: InputFile, path: &Path, framing: Framing) -> Result<Self, DataError> {
         let rows = Rows::new(file, path)?;
         let layout = Layout::of(&rows)?;
@@ -258,10 +258,10 @@ impl PixelRows {
         if rows.layout.has_header {
             rows.rows.next_row()?;
         }
-        // The first rows tell what is white.
+        // The first rows show what is white.
         let first = std::mem::take(&mut rows.rows.first);
         for record in &first[usize::from(rows.layout.has_header)..] {
-            // What is wrong with one is told when it is its turn.
+            // Problems of a row are reported when it is read.
             let _ = rows
                 .layout
                 .take(path, 0, record, &mut rows.numbers, &mut rows.image);

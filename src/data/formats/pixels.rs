@@ -1,4 +1,4 @@
-//! Images as tables and arrays have them, numbers of any size: which shapes are those of images,
+//! Images as tables and arrays have them, numbers of any size: which shapes are images,
 //! what stands for white, and the 28x28 pixels in gray that are made of them.
 
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ const SIDES: RangeInclusive<usize> = 8..=640;
 pub const SIDES_TEXT: &str = "8 to 640 pixels";
 /// Images framed between two reports of progress.
 const CHUNK: usize = 64;
-/// What red, green and blue add to brightness (ITU-R BT.709).
+/// The weights of red, green and blue in brightness (ITU-R BT.709).
 const BRIGHTNESS: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
 /// Where the numbers of an image's pixels are.
@@ -109,7 +109,7 @@ impl Shape {
         }
     }
 
-    /// True if rows and columns are those of Inkling's own images.
+    /// True if the image is 28x28 already.
     pub const fn is_framed(self) -> bool {
         self.rows == SIDE && self.columns == SIDE
     }
@@ -239,7 +239,7 @@ impl Pixels {
         self.gray.extend_from_slice(images);
     }
 
-    /// Takes this number for white, where one that is less was before; whole numbers lose nothing.
+    /// Takes this number for white, if one that is less was before; whole numbers lose nothing.
     fn make_white(&mut self, white: White) {
         if white > self.white {
             let scale = self.white.value() / white.value();
@@ -263,7 +263,7 @@ impl Pixels {
     }
 
     /// The images of all parts of a data set with 28x28 pixels each; what was done to them is added
-    /// to `notes`. Where that takes long, `progress` is told the share done of each part.
+    /// to `notes`. If that takes long, `progress` gets the fraction done of each part.
     pub fn framed(
         mut parts: Vec<Self>,
         framing: Framing,

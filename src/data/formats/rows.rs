@@ -11,7 +11,7 @@ use crate::system::input_file::InputFile;
 /// A row of 256x256 pixels is at most this long; so is one of 28x28 in color whose numbers have all
 /// their digits.
 const MAX_ROW_BYTES: usize = 256 << 10;
-/// What may stand between two columns: Excel writes semicolons in many countries, and `NumPy`
+/// Separators of columns: Excel writes semicolons in many countries, and `NumPy`
 /// spaces.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b' '];
 
@@ -24,7 +24,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Those of a table that is open already; errors name `path`.
+    /// The rows of a table that is open already; errors name `path`.
     pub fn new(mut file: InputFile, path: &Path) -> Result<Self, DataError> {
         let mut start = Vec::new();
         file.by_ref()
@@ -84,7 +84,8 @@ fn builder(delimiter: u8) -> ReaderBuilder {
     builder
 }
 
-/// What the first line has most of, outside quotes; spaces only if there is nothing else.
+/// The separator that the first line has most of, outside quotes; spaces only if there is nothing
+/// else.
 fn delimiter_of(rows: &[u8]) -> u8 {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut is_quoted = false;

@@ -23,7 +23,7 @@ use crate::system::files::folder_of;
 use crate::text::format::joined;
 use crate::text::visible;
 
-/// What the column of files is called, in lower case.
+/// Names of the column of files, in lower case.
 const FILE: [&str; 5] = ["file", "filename", "file_name", "path", "image"];
 /// Missing files that are named.
 const NAMED: usize = 3;
@@ -69,9 +69,9 @@ pub fn in_folder(folder: &Path) -> Recognized {
     Ok(Some(boxed(Tables([0, 1, 2].map(of_part)))))
 }
 
-/// What stands between the words of a name.
+/// Separators of the words of a name.
 const SEPARATORS: [char; 4] = ['-', '_', '.', ' '];
-/// What stands before the part in the names of MNIST's tables.
+/// Prefixes of the names of MNIST's tables.
 const MNIST: [&str; 2] = ["mnist_", "mnist-"];
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -281,7 +281,7 @@ struct PathTable {
 }
 
 impl PathTable {
-    /// The columns, where the first line of the file names one of files and one of labels.
+    /// The columns, if the first line of the file names one of files and one of labels.
     fn open(path: &Path) -> Result<Option<Self>, DataError> {
         let labeled = |(file, label): (usize, Option<usize>)| {
             Some(Self {
@@ -403,7 +403,7 @@ impl PathTable {
     }
 }
 
-/// The column of files, and that of labels if there is one; `None` if the first line names no
+/// The column of files, and the column of labels if there is one; `None` if the first line names no
 /// column of files.
 fn columns(path: &Path) -> Result<Option<(usize, Option<usize>)>, DataError> {
     let rows = Rows::new(open(path)?, path)?;

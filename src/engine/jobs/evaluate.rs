@@ -105,7 +105,7 @@ pub(super) fn check_loaded<'a>(
     })
 }
 
-/// The settings of the run of these models; of several those of the first that was trained on some
+/// The settings that these models were trained with; of several, the first that was trained on some
 /// of these data, if there is one.
 fn trained(models: &[ModelFile], data: &DataSpec) -> RunConfig {
     let configs = || models.iter().map(|file| &file.card.config);

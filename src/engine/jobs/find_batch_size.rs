@@ -15,7 +15,7 @@ use crate::records::{BatchSizeFinding, BatchSizeSpec, batch_size_configs};
 use crate::run_config::RunConfig;
 use crate::train::{self, GradientNoise, Target};
 
-/// The share of the whole that loading the data takes.
+/// The fraction of the whole that loading the data takes.
 const LOADING: f32 = 0.05;
 /// Seconds of training with the first batch size, at most.
 const FIRST_SECONDS: f64 = 30.0;

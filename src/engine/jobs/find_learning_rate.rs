@@ -12,7 +12,7 @@ use crate::records::{Intervention, LearningRateSearch, SEARCH_STEPS, StepPoint, 
 use crate::run_config::RunConfig;
 use crate::train::{self, EndRequest, RunObserver};
 
-/// The share of the whole that loading the data takes.
+/// The fraction of the whole that loading the data takes.
 const LOADING: f32 = 0.1;
 
 pub(super) fn run(
@@ -56,7 +56,7 @@ struct RateSearchRun<'r, 'q, 'c> {
 }
 
 impl RateSearchRun<'_, '_, '_> {
-    /// Reports how far it is. It ends sooner where the loss rises before.
+    /// Reports how far it is. It ends sooner if the loss rises before.
     fn report(&mut self) -> Result<(), Cancelled> {
         let steps = self.search.points().len() as f32;
         let left =

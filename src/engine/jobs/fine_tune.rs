@@ -24,7 +24,7 @@ use crate::train::{
     self, EndRequest, FineTuning, REHEARSED, RunObserver, RunStart, TrainOutcome, TrainedModel,
 };
 
-/// The share of the whole after which each part ends: loading, measuring before, training, and
+/// The fraction of the whole after which each part ends: loading, measuring before, training, and
 /// measuring afterwards. The rest measures on test images.
 const PARTS: [f32; 4] = [0.1, 0.2, 0.8, 0.9];
 

@@ -14,8 +14,8 @@ use crate::records::{ImportSpec, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, PublicDataset, WeightFormat};
 use crate::runs::RunContents;
 
-/// The share of the whole that it takes to find out which network the weights belong to; the rest
-/// measures it on test images.
+/// The fraction of the whole that it takes to find out which network the weights belong to; the
+/// rest measures it on test images.
 const TRIALS: f32 = 0.8;
 
 /// Training images that readings of weights are tried on at most.
@@ -63,8 +63,8 @@ fn undecided(error: ImportError) -> Result<JobResult, Problem> {
     }
 }
 
-/// What the model is said to have learned from. A file may name any path, which is read only where
-/// the person named it.
+/// What the model was trained on, as its file claims. A file may name any path, which is read only
+/// if the person named it.
 fn tested_source(spec: &ImportSpec, file: &ModelFile) -> Option<DataSource> {
     let said = spec.data.as_ref().filter(|data| **data == file.card.data);
     let source = file.card.data.sources().first();
@@ -73,8 +73,8 @@ fn tested_source(spec: &ImportSpec, file: &ModelFile) -> Option<DataSource> {
         .cloned()
 }
 
-/// Training images of the data set that the network is said to have learned from, or else of MNIST,
-/// as most have; `None` if neither is there.
+/// Training images of the data set that the network was trained on as its file claims, or else of
+/// MNIST, as most have; `None` if neither is there.
 fn training_images(
     spec: &ImportSpec,
     folders: &[PathBuf],
@@ -100,7 +100,7 @@ fn training_images(
     Ok(None)
 }
 
-/// Some of these images, by chance, since sets have their images in orders of their own: every
+/// A random sample of these images, since the order in a set is not random: every
 /// sixth of MNIST's is harder than the others.
 fn sample(images: &Split) -> Split {
     let mut indices: Vec<u32> = (0..images.len() as u32).collect();

@@ -69,7 +69,7 @@ pub(super) struct Caller {
 impl EngineHandle {
     /// Starts the program that reaches another machine, and so an engine there:
     /// `inkling engine --remote` at the end of `ssh`, for example. `machine` is where that leads.
-    /// Where it fails, [`Event::EngineExited`] is the last event.
+    /// If it fails, [`Event::EngineExited`] is the last event.
     pub fn remote(
         program: Program,
         machine: &RemoteHost,
@@ -184,7 +184,7 @@ impl Caller {
     }
 
     /// The next answer about this bundle but the first `stale` ones, taking in meanwhile whatever
-    /// else comes: where a job was cancelled while its files were sent, answers about them are
+    /// else comes: if a job was cancelled while its files were sent, answers about them are
     /// still on their way. An error if the connection ends, or is to end.
     pub fn next_bundle_answer(
         &mut self,
@@ -306,7 +306,7 @@ impl Caller {
         }
     }
 
-    /// Sends a command to the other machine. Where the connection is lost, that is the last event.
+    /// Sends a command to the other machine. If the connection is lost, that is the last event.
     pub fn tell(&self, command: Command) {
         let _ = self.remote.send(command);
     }
@@ -384,7 +384,7 @@ impl Caller {
     }
 
     fn connection_lost(&mut self, reason: String) {
-        // Whoever hears of it may resume the run.
+        // Whoever gets this event may resume the run.
         self.run = None;
         self.is_connected = false;
         let machine = self.machine.name().to_owned();

@@ -16,12 +16,12 @@ use crate::run_config::DeviceChoice;
 use crate::self_test::{SelfTestReport, run_in_subprocess};
 use crate::system::process::{Exit, quoted_for_sh, run_within};
 
-/// The program where none is named.
+/// The program if none is named.
 const INKLING: &str = "inkling";
-/// What an address begins with that may have a port; `ssh` takes it as it is.
+/// The prefix of an address that may have a port; `ssh` takes it as it is.
 const URL: &str = "ssh://";
 
-/// What stands for all nodes of a Slurm cluster.
+/// The name for all nodes of a Slurm cluster.
 pub const SLURM: &str = "Slurm";
 
 /// How an engine on another machine is reached.

@@ -1,6 +1,6 @@
 //! Engines on other machines, at the end of a handle like any other: reached through OpenSSH or
 //! Slurm, they speak on standard input and output. The files that a command names are sent along
-//! where they are missing there; runs and checkpoints come back and are saved here, so that an
+//! if they are missing there; runs and checkpoints come back and are saved here, so that an
 //! interrupted run can be resumed on any machine.
 
 mod bundle;

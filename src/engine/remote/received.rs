@@ -288,7 +288,7 @@ impl Caller {
         };
         if unsaved.run.position().is_some() {
             let checkpoint = unsaved.run.folder.path().to_owned();
-            // Whoever hears of it may resume the run.
+            // Whoever gets this event may resume the run.
             drop(unsaved);
             return self.events.send(interrupted(Some(checkpoint)));
         }

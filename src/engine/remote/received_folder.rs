@@ -1,6 +1,6 @@
 //! The folder of bundles that other machines have sent here, for its owner alone: a folder for
-//! each, with the bundle's name, and beside it a file with a description, whose time is that of the
-//! last use.
+//! each, with the bundle's name, and beside it a file with a description, whose time is the time of
+//! its last use.
 //!
 //! Whoever uses a bundle holds a shared lock on that file, and whoever deletes it an exclusive one.
 
@@ -16,7 +16,7 @@ use crate::system::files::{TemporaryFolder, create_folder, open_lock, read_limit
 use crate::system::paths::Paths;
 use crate::text::visible;
 
-/// What the name of the description adds to the bundle's.
+/// The suffix of the description's name.
 const DESCRIPTION: &str = ".txt";
 /// Longer descriptions are cut off by whoever shows them.
 const MAX_DESCRIPTION_BYTES: u64 = 1 << 12;

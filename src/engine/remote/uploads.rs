@@ -18,7 +18,7 @@ use crate::train::{RunPlaces, TrainError};
 /// The name of a model's file in its bundle.
 const MODEL: &str = "model.safetensors";
 
-/// The share of a job's preparation that reading the data takes; sending it takes the rest.
+/// The fraction of a job's preparation that reading the data takes; sending it takes the rest.
 const READING: f32 = 0.3;
 
 /// Data that is on the other machine.

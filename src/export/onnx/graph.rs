@@ -1,4 +1,4 @@
-//! Turns a network's layers into ONNX operators, each named after its layer. Where there is a
+//! Turns a network's layers into ONNX operators, each named after its layer. If there is a
 //! choice, it is older ones, so that programs which lack the newer ones can open the file too:
 //! candle-onnx has neither `LayerNormalization` nor `GlobalAveragePool`.
 
@@ -7,7 +7,7 @@ use crate::export::ExportError;
 use crate::nn::onnx::proto::{AttributeProto, NodeProto, attribute_type};
 use crate::nn::{Layer, Shape, Step, walk};
 
-/// What is added to variances, as in `nn::ops`.
+/// Added to variances, as in `nn::ops`.
 const EPSILON: f32 = 1e-5;
 /// From here on `ReduceMean` takes its axes as an input.
 const AXES_AS_INPUT: u32 = 18;
@@ -146,7 +146,7 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The mean over these axes, which stay with a length of 1 if `keep` says so.
+    /// The mean over these axes, which stay with a length of 1 if `keep` is true.
     fn mean(&mut self, name: &str, axes: &[i64], keep: bool) {
         let keep = int("keepdims", i64::from(keep));
         if self.opset < AXES_AS_INPUT {

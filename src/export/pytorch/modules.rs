@@ -1,11 +1,11 @@
-//! A network as `nn.Module`s. Its parts, as the names of its parameters tell them (`stem` of
+//! A network as `nn.Module`s. Its parts, as in the names of its parameters (`stem` of
 //! `stem.conv1.weight`), are separate modules, and so are their parts.
 
 use crate::export::activation;
 use crate::nn::ops::Window;
 use crate::nn::{Layer, Shape, Step, residual_block, walk};
 
-/// The source of the classes, that of the whole network last.
+/// The source of the classes, the whole network's last.
 pub fn modules(class: &str, about: Option<&str>, layers: &[Layer]) -> String {
     let steps: Vec<Step<'_>> = walk(layers, Shape::INPUT).collect();
     let all = steps.iter().flat_map(|step| step.flattened());
@@ -379,7 +379,7 @@ fn basic_block(layer: &Layer, part: &str) -> Option<(String, String)> {
     Some((source, format!("{inputs}, {outputs}, {stride}")))
 }
 
-/// What is said of the class of a part.
+/// The comment on the class of a part.
 fn about(part: &str, steps: &[Step<'_>]) -> Option<String> {
     let of_layer = steps.iter().find_map(|step| match step.layer {
         Layer::Attention { heads, .. } => Some(format!(

@@ -30,7 +30,7 @@ pub fn orders(flops: u64) -> u64 {
 }
 
 /// The Shapley value of each pixel, and the value of the game for an empty image and for this one.
-/// `value` gives it for images of 784 bytes each.
+/// `value` returns it for images of 784 bytes each.
 pub fn shapley_values(
     image: &Image,
     orders: u64,

@@ -75,7 +75,7 @@ pub(super) fn read<T>(
     let bytes = needed(width, height, color, format).saturating_add(besides);
     if bytes > allowed(size) {
         return Err(too_large(format!(
-            "{size} bytes hold {width}x{height} pixels, which take {bytes} bytes of memory to decode"
+            "{size} bytes contain {width}x{height} pixels, which take {bytes} bytes of memory to decode"
         )));
     }
     if format == ImageFormat::Tiff {
@@ -143,7 +143,7 @@ pub const IMAGE_ENDINGS: [&str; 12] = [
 
 pub const IMAGE_FORMATS: &str = "PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM or PPM";
 
-/// Whether a file's name ends like that of an image.
+/// Whether a file's name ends like an image's.
 pub fn is_named_like_an_image(path: &Path) -> bool {
     let extension = path
         .extension()
@@ -160,10 +160,10 @@ pub(super) const fn is_read(format: ImageFormat) -> bool {
 /// The most memory that all images take together while they are decoded, in bytes: a JPEG of 70
 /// million pixels.
 pub const TOTAL: u64 = 768 << 20;
-/// What any file may take, in bytes: 8 million pixels.
+/// The memory that any file may take, in bytes: 8 million pixels.
 const FLOOR: u64 = 64 << 20;
-/// What a file may take beyond that, in bytes for each of its own. Not even blank images of real
-/// programs take more.
+/// The memory that a file may take beyond that, in bytes for each byte of the file. Not even blank
+/// images of real programs take more.
 const RATIO: u64 = 2000;
 
 static FREE: Mutex<u64> = Mutex::new(TOTAL);
@@ -226,10 +226,10 @@ impl Drop for Share {
 }
 
 /// Bytes of memory that the codes of a lossless WebP image take at most, for each byte of the file:
-/// a table of 4 kB is told in 10 bytes.
+/// a table of 4 kB is described in 10 bytes.
 const CODES: u64 = 512;
 
-/// An error with the reason where the file, which has `size` bytes, must not be decoded. Otherwise
+/// An error with the reason if the file, which has `size` bytes, must not be decoded. Otherwise
 /// the memory that decoding takes for something besides pixels, in bytes. What is damaged is left
 /// to the decoder. Ends at the file's start.
 fn precheck(
@@ -277,7 +277,7 @@ struct WebP<'a, F> {
     file: &'a mut F,
     size: u64,
     max_metadata: u64,
-    /// Width and height of the whole image, where they are told apart from those of a frame.
+    /// Width and height of the whole image, if frames have a different size.
     canvas: Option<[u32; 2]>,
     /// The memory that codes take, in bytes, as far as is known.
     codes: u64,

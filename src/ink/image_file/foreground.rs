@@ -3,8 +3,8 @@
 use crate::ink::image::GrayImage;
 use crate::ink::steps::{STAGE_SIDE, StageImage, StageKind, StageObserver, Step, Steps};
 
-/// An image with less contrast than this, as a share of the range from black to white, is taken to
-/// be empty.
+/// An image with less contrast than this, as a fraction of the range from black to white, is taken
+/// to be empty.
 const MIN_CONTRAST: f32 = 0.06;
 /// Images with a shorter side than this are taken to be screenshots or scans, which are evenly lit.
 const PHOTOGRAPH: usize = 64;
@@ -221,7 +221,7 @@ fn robust_deviation(values: impl Iterator<Item = f32>) -> f32 {
     1.4826 * quantile(&values.map(f32::abs).collect::<Vec<_>>(), 0.5)
 }
 
-/// The value below which this share of the values lies; 0 without values.
+/// The value below which this fraction of the values lies; 0 without values.
 fn quantile(values: &[f32], share: f32) -> f32 {
     let mut values = values.to_vec();
     let rank = ((values.len() as f32 * share) as usize).min(values.len().saturating_sub(1));

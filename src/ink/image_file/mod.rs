@@ -24,7 +24,7 @@ use crate::system::files::open_regular;
 
 /// The image in a file, brought into MNIST's frame as ink is: dark on light or light on dark, with
 /// or without transparency, of any size, unevenly lit. A file that follows MNIST's conventions
-/// already is taken as it is. A file without anything on it gives [`Image::BLANK`]. Where the whole
+/// already is taken as it is. A file without anything on it gives [`Image::BLANK`]. If the whole
 /// image counts, it is scaled.
 pub fn read_image_file(path: &Path, framing: Framing) -> Result<(Image, Original), InkError> {
     let (file, size) = open(path)?;
@@ -248,7 +248,7 @@ impl SourceImage {
         decode::read(file, size, path, Self::of)
     }
 
-    /// An image of this width and height in pixels: red, green, blue and alpha for each, where the
+    /// An image of this width and height in pixels: red, green, blue and alpha for each, if the
     /// colors are multiplied by alpha. Errors name `name`.
     pub fn from_premultiplied(
         [width, height]: [usize; 2],

@@ -16,15 +16,15 @@ const COARSE: usize = 4;
 /// Ink that is at least this many times as long as its stroke is wide has been written; anything
 /// shorter is a dot.
 const SHORTEST: f32 = 1.3;
-/// The path of the pen is at least this share of the ink's length: in a blob of thick strokes the
-/// pen is hard to tell.
+/// The path of the pen is at least this fraction of the ink's length: in a blob of thick strokes
+/// the pen is hard to tell.
 const SHORTEST_PATH: f32 = 0.45;
-/// The share of the ink that a pen may miss: more would be missing with a pen that is too large for
-/// the strokes.
+/// The fraction of the ink that a pen may miss: more would be missing with a pen that is too large
+/// for the strokes.
 const MISSED: f32 = 0.03;
 
 /// The image of this ink, whose values go from 0 to 1, with these steps, and where the ink's pixels
-/// are in it; `None` if there is no ink. `observer` is shown what each of them gives.
+/// are in it; `None` if there is no ink. `observer` gets the result of each.
 pub(in crate::ink) fn reframe(
     ink: &GrayImage,
     steps: &Steps,
@@ -94,7 +94,7 @@ impl Crop {
     }
 
     /// The ink on an image subdivided into `fine` by `fine` subpixels a pixel, `scale` image pixels
-    /// for each pixel of the file, averaged where it shrinks.
+    /// for each pixel of the file, averaged if it shrinks.
     fn scaled(&self, ink: &GrayImage, scale: f32, fine: usize) -> Vec<f32> {
         let side = SIDE * fine;
         let step = 1.0 / (scale * fine as f32);
@@ -142,7 +142,7 @@ fn interpolated(ink: &GrayImage, x: f32, y: f32) -> f32 {
 
 /// The radius of the pen, in subpixels: the largest with which nearly all of the ink can be drawn,
 /// by the size distribution of morphological openings (granulometry: Matheron 1975). Strokes vanish
-/// with any larger pen, also where loops are filled in and strokes run together.
+/// with any larger pen, even if loops are filled in and strokes run together.
 fn pen_radius(ink: &[f32]) -> f32 {
     let side = SIDE * COARSE;
     let depth = distances(ink, side, |value| value < 0.5);
@@ -191,7 +191,7 @@ fn is_on_medial_axis(depth: &[f32], index: usize) -> bool {
 /// Redraws strokes of a pen of `radius` subpixels with the usual one. Its path is where a pen of
 /// that size fits into the ink; thinner parts keep their medial axis, so that they do not break.
 fn redraw(fine: &mut [f32], radius: f32) {
-    /// Parts thinner than this share of the pen are the edge's roughness.
+    /// Parts thinner than this fraction of the pen are the edge's roughness.
     const THINNEST: f32 = 0.45;
     let usual = PEN / 2.0 * FINE as f32;
     let growth = usual - radius;
@@ -219,7 +219,7 @@ fn redraw(fine: &mut [f32], radius: f32) {
     }
 }
 
-/// The whole image with its sides in proportion, in the middle; its negative where most of its edge
+/// The whole image with its sides in proportion, in the middle; its negative if most of its edge
 /// is light.
 pub(super) fn whole(gray: &GrayImage) -> Image {
     let side = gray.width.max(gray.height) as f32;

@@ -154,7 +154,7 @@ impl Writing {
         length / self.height.max(f32::MIN_POSITIVE)
     }
 
-    /// The widest gap between these pieces, seen from above; where a stroke goes on there is none.
+    /// The widest gap between these pieces, seen from above; if a stroke goes on there is none.
     fn widest_gap(&self, pieces: &Range<usize>) -> f32 {
         let parts = self.pieces.get(pieces.clone()).unwrap_or_default();
         let goes_on = |at: usize| {

@@ -4,7 +4,7 @@
 //! The standard way to read a string of digits (over-segmentation; Casey & Lecolinet 1996, "A
 //! survey of methods and strategies in character segmentation"): [`pieces`] divides the
 //! writing into pieces, rather too many than too few, [`candidates`] puts consecutive pieces
-//! together to what may be a digit, and says how plausible that is by its shape alone.
+//! together to what may be a digit, and scores how plausible that is by its shape alone.
 
 mod candidates;
 mod pieces;
@@ -29,7 +29,7 @@ const FLATTEST: f32 = 0.2;
 pub struct Writing {
     pieces: Vec<Piece>,
     content: Content,
-    /// The height of the writing: that of its highest piece, in the unit of the bounds.
+    /// The height of the writing's highest piece, in the unit of the bounds.
     height: f32,
     steps: Steps,
 }
@@ -47,9 +47,9 @@ enum Content {
 #[derive(Clone, Debug, Default)]
 struct Piece {
     bounds: Bounds,
-    /// The strokes, where the writing is a drawing.
+    /// The strokes, if the writing is a drawing.
     strokes: Vec<super::Stroke>,
-    /// The indices of the pixels, where it is an image.
+    /// The indices of the pixels, if it is an image.
     pixels: Vec<usize>,
     /// What it was cut from, by its number, and which part of that it is.
     cut_from: Option<(usize, usize)>,
@@ -84,7 +84,7 @@ impl Writing {
         Self::of_ink_with(ink, &Steps::ALL)
     }
 
-    /// The same, where images are made of it with these steps.
+    /// The same, if images are made of it with these steps.
     pub fn of_ink_with(ink: &Ink, steps: &Steps) -> Self {
         let pieces = pieces::pieces_of_ink(ink);
         Self::new(pieces, Content::Ink(ink.clone()), *steps)
@@ -167,7 +167,7 @@ impl Writing {
             .scaled(self.unit())
     }
 
-    /// The unit of the pieces' bounds, in that of the candidates'.
+    /// The unit of the pieces' bounds, relative to the candidates' unit.
     const fn unit(&self) -> f32 {
         match &self.content {
             Content::Pixels(ink) => ink.scale,
@@ -187,8 +187,8 @@ impl Writing {
         stages
     }
 
-    /// The strokes of these pieces, and the steps that make their image; `None` if the writing is an
-    /// image.
+    /// The strokes of these pieces, and the steps that make their image; `None` if the writing is
+    /// an image.
     pub fn drawing(&self, pieces: Range<usize>) -> Option<(Ink, Steps)> {
         let Content::Ink(ink) = &self.content else {
             return None;
@@ -220,7 +220,7 @@ impl Writing {
         self.steps.around(bounds.middle(0))
     }
 
-    /// The image of these pieces, and of an image file where they are in it.
+    /// The image of these pieces, and of an image file if they are in it.
     fn observed(
         &self,
         pieces: Range<usize>,

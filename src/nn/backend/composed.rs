@@ -3,7 +3,7 @@
 //! right on every device: no `max_pool2d`, no `conv2d`, no `relu` and no `maximum` (half a gradient
 //! to each of two equal values).
 //!
-//! Shapes, layouts and meaning are those of [`crate::nn::ops`]. Without gradients, softmax and
+//! Shapes, layouts and meaning are as in [`crate::nn::ops`]. Without gradients, softmax and
 //! layer normalization are candle-nn's fused kernels. Its fused attention (`sdpa`, on Metal alone)
 //! needs heads of at least 32 features; those of `ModelKind::Attention` have 16. Before a device is
 //! used for inference, its results are compared with the CPU's.

@@ -116,7 +116,7 @@ fn orthonormal_matrix(rows: usize, columns: usize, random: &mut Random) -> Vec<f
 /// The variance of every output of a convolution or linear layer, before pooling and activation,
 /// over images, positions and channels, by the layer's name.
 ///
-/// Where it `scales`, weights and biases of each of these layers are divided by its deviation
+/// If it `scales`, weights and biases of each of these layers are divided by its deviation
 /// before the next one is looked at: layer-sequential unit variance (Mishkin & Matas 2016). A
 /// layer's output is linear in its weights, so once is enough.
 fn variances(net: &Net, pixels: &[u8], scales: bool) -> Result<Vec<(String, f32)>> {

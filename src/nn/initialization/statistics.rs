@@ -16,7 +16,7 @@ use crate::records::{FilterImages, Normalization, PatchComponents};
 const IMAGES: usize = 2048;
 /// Patches of each image.
 const PATCHES: usize = 8;
-/// Components that explain less than this share of what the first one does are noise, or pixels
+/// Components that explain less than this fraction of what the first one does are noise, or pixels
 /// that never change.
 const MIN_SHARE: f64 = 1e-3;
 /// Components that are reported as images.
@@ -51,7 +51,7 @@ impl PixelStatistics {
         }
     }
 
-    /// Their mean and standard deviation, from 0 to 1; a deviation of 1 where all are the same.
+    /// Their mean and standard deviation, from 0 to 1; a deviation of 1 if all are the same.
     pub fn normalization(&self) -> Normalization {
         let mean_of = |value: &dyn Fn(f64) -> f64| {
             let sum: f64 = (0..)
@@ -87,8 +87,8 @@ impl PixelStatistics {
 pub enum Whitening {
     /// The principal components, divided by their deviations.
     Pca,
-    /// The same, turned back into pixels: each filter is a pixel less what its neighbors tell of
-    /// it (zero-phase component analysis; Bell & Sejnowski 1997, "The independent components of
+    /// The same, turned back into pixels: each filter is a pixel minus what its neighbors predict
+    /// of it (zero-phase component analysis; Bell & Sejnowski 1997, "The independent components of
     /// natural scenes are edge filters"). The pixels in the middle come first.
     Zca,
 }
@@ -220,7 +220,7 @@ impl PatchPca {
                         .fold(DVector::zeros(self.side * self.side), |sum, part| {
                             sum + part
                         });
-                    // Where components are left out, the variance is less than one.
+                    // If components are left out, the variance is less than one.
                     let variance: f64 = components
                         .iter()
                         .map(|(vector, _)| vector[pixel].powi(2))

@@ -1,4 +1,4 @@
-//! Looking into a network at work: the maps of every layer for one image, and how one number of one
+//! Looking into a network: the maps of every layer for one image, and how one number of one
 //! map comes about, from the very tensors of the forward pass.
 
 mod unit;
@@ -121,7 +121,7 @@ impl Stage<'_> {
         Maps::of(self.tensor(index)?)
     }
 
-    /// What is told of it, with its maps if there is `room` for so many numbers.
+    /// The record of this layer, with its maps if there is `room` for so many numbers.
     fn inspected(&self, room: &mut usize) -> Result<InspectedLayer> {
         let maps = self.outputs.last().map(Maps::of).transpose()?;
         let Maps {

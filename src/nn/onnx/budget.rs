@@ -10,7 +10,7 @@ const MAX_DIMENSIONS: usize = 16;
 /// The most multiplications for one image: some seconds of them.
 const MAX_MULTIPLICATIONS: usize = 4 << 30;
 
-/// What is left of the memory and time that a network may take for an image.
+/// The memory and time left that a network may take for an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     values: usize,
@@ -182,7 +182,7 @@ impl Operator<'_> {
         })
     }
 
-    /// At most how many numbers come of an input of this shape where a window is moved over it,
+    /// At most how many numbers come of an input of this shape if a window is moved over it,
     /// with this many channels in all images.
     fn window_outputs(&self, input: &[usize], channels: usize) -> Option<usize> {
         let places = input.get(2..)?;
@@ -195,7 +195,7 @@ impl Operator<'_> {
         for (axis, &length) in places.iter().enumerate() {
             let padding =
                 [axis, axis + places.len()].map(|index| number("pads", index).unwrap_or(0));
-            // Padding of its own never makes more places than there are; one more comes of rounding
+            // Padding never makes more places than there are; one more comes of rounding
             // up.
             let padded = if self.has_auto_padding {
                 length

@@ -207,7 +207,7 @@ fn node(model: &Model, name: &str) -> Result<NodeId, String> {
         .ok_or_else(|| format!("it has no value named \"{name}\""))
 }
 
-/// The shape of an input that takes one gray image, where `declared` allows that.
+/// The shape of an input that takes one gray image, if `declared` allows that.
 fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
     const SHAPES: [&[usize]; 4] = [
         &[1, 1, SIDE, SIDE],

@@ -21,7 +21,7 @@ const NO_LARGER: &str = "\
 const BROADCAST: &str = "\
     Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow \
     Sub Sum Where Xor";
-/// Operators with a size of their own.
+/// Operators with a size parameter.
 const OTHERS: &str = "\
     Concat Constant ConstantOfShape Conv ConvInteger Expand GRU Gather Gemm LSTM MatMul \
     MatMulInteger Pad Shape Tile Unsqueeze";

@@ -131,7 +131,7 @@ pub struct ValueInfoProto {
     pub doc_string: String,
 }
 
-/// What an input or output is: always a tensor here.
+/// The type of an input or output: always a tensor here.
 #[derive(Clone, PartialEq, Message)]
 pub struct TypeProto {
     #[prost(message, optional, tag = "1")]

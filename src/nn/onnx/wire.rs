@@ -3,7 +3,7 @@
 
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
-/// What is said of a constant whose numbers are in a file beside it.
+/// The description of a constant whose numbers are in a file beside it.
 pub const EXTERNAL_DATA: &str =
     "one of its constants is in another file; save the model as a single one";
 
@@ -21,7 +21,7 @@ pub enum Value<'a> {
 pub struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Those of this message.
+    /// The fields of this message.
     pub const fn of(message: &'a [u8]) -> Self {
         Self(message)
     }
@@ -90,7 +90,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, String> {
 }
 
 /// The numbers of a repeated field: one by itself, or several of them packed. Ends with an error
-/// where they are damaged.
+/// if they are damaged.
 pub fn varints(value: Value<'_>) -> impl Iterator<Item = Result<u64, String>> {
     let (mut single, mut packed): (_, &[u8]) = match value {
         Value::Varint(number) => (Some(number), &[]),

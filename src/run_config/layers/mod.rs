@@ -50,14 +50,14 @@ pub enum HiddenLayer {
     GlobalAveragePooling,
     /// Layer normalization (Ba et al. 2016). Written `LN`.
     LayerNorm,
-    /// Sets this share of its input to zero while training (Srivastava et al. 2014). Written
+    /// Sets this fraction of its input to zero while training (Srivastava et al. 2014). Written
     /// `D0.5`.
     Dropout { percent: u8 },
     /// A dense (fully connected) layer, and an activation. Written `128`; `128L` without one.
     Dense { neurons: u16, has_activation: bool },
 }
 
-/// What a layer gives for an image.
+/// The shape of a layer's output for an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerOutput {
     /// `channels` values for each of `side` times `side` pixels.
@@ -100,7 +100,7 @@ pub struct HiddenLayers {
 }
 
 impl HiddenLayer {
-    /// What it gives for this input, behind the layer `before`. The error says why it does not fit.
+    /// Its output for this input, after the layer `before`. The error is why it does not fit.
     fn output(self, input: LayerOutput, before: Option<Self>) -> Result<LayerOutput, String> {
         self.check_numbers()?;
         let too_small = || format!("the image is too small for {self} by then");
@@ -256,7 +256,7 @@ impl HiddenLayers {
         }
     }
 
-    /// These layers. The error says why an image cannot go through them.
+    /// These layers. The error is why an image cannot go through them.
     pub fn new(layers: &[HiddenLayer]) -> Result<Self, ParseLayersError> {
         if let (_, Some(misfit)) = Self::outputs(layers) {
             return Err(misfit);
@@ -323,7 +323,6 @@ impl HiddenLayers {
         }
     }
 
-    /// They, in their order.
     pub fn as_slice(&self) -> &[HiddenLayer] {
         &self.layers[..usize::from(self.count)]
     }

@@ -35,7 +35,7 @@ struct Entry {
 }
 
 /// Writes several files in the same folder, which is created if need be. On any failure, all of
-/// them are as before; where the process dies in between, `remove_leftovers` makes them so. Refuses
+/// them are as before; if the process dies in between, `remove_leftovers` makes them so. Refuses
 /// to replace anything but regular files.
 pub fn write_group<B: AsRef<[u8]>>(files: &[(PathBuf, B)]) -> Result<(), WriteError> {
     let Some((first, _)) = files.first() else {
@@ -113,7 +113,7 @@ fn stage(
     })
 }
 
-/// Gives a file a second name, or a copy where the file system has no links.
+/// Gives a file a second name, or a copy if the file system has no links.
 fn keep_old(path: &Path, old: &Path) -> io::Result<()> {
     if std::fs::hard_link(path, old).is_ok() {
         return Ok(());

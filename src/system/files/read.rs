@@ -19,7 +19,7 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();
-    // The length may be wrong: files grow, and those of the kernel say 0.
+    // The length may be wrong: files grow, and the kernel's files report 0.
     if length <= max_bytes {
         bytes.reserve(usize::try_from(length).unwrap_or_default());
         file.take(max_bytes.saturating_add(1))

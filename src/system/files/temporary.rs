@@ -1,8 +1,8 @@
 //! What is being written: files and folders with temporary names and locks, folders that appear
 //! whole or not at all, and deleting what processes that were killed left behind.
 //!
-//! A lock says that the process that writes the file lives: the system releases it when the process
-//! ends, however it ends.
+//! A lock means that the process that writes the file lives: the system releases it when the
+//! process ends, however it ends.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -133,8 +133,8 @@ impl TemporaryFolder {
         Ok(())
     }
 
-    /// Renames it to the first of `name`, `name_2`, `name_3` … in `root` that is free, and gives that.
-    /// Each is told to `trying` before.
+    /// Renames it to the first of `name`, `name_2`, `name_3` … in `root` that is free, and gives
+    /// that. `trying` is called with each before.
     pub fn move_into(
         mut self,
         root: &Path,
@@ -185,7 +185,7 @@ impl TemporaryFolder {
             .map_err(|error| io::Error::other(error.reason))?;
         std::fs::rename(target, aside.path.join(OLD))?;
         if let Err(error) = std::fs::rename(&self.path, target) {
-            // Where even that fails, the old one stays where the next start finds it.
+            // If even that fails, the old one stays where the next start finds it.
             aside.kept = put_back(&aside.path).is_err();
             return Err(error);
         }
@@ -253,7 +253,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Where a file system has no locks, what has not changed for so long is a leftover.
+/// If a file system has no locks, what has not changed for so long is a leftover.
 const UNLOCKED_AGE: Duration = Duration::from_hours(24);
 
 /// Deletes temporary files and folders directly in `folder` whose process has ended, and first
@@ -326,7 +326,7 @@ fn remove_folder(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether a living process has locked this file; or, where nobody can, whether it is recent.
+/// Whether a living process has locked this file; or, if nobody can, whether it is recent.
 fn is_in_use(file: &File) -> io::Result<bool> {
     Ok(match Lock::of(file) {
         Lock::Taken => false,

@@ -39,7 +39,7 @@ pub fn write_whole_with(
     write_all().map_err(|error| WriteError::new(path, &error))
 }
 
-/// The same where `path` may be a symbolic link, which stays one: the file that it leads to is
+/// The same if `path` may be a symbolic link, which stays one: the file that it leads to is
 /// written, or created.
 pub fn write_through_links(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let target = follow(path).map_err(|error| WriteError::new(path, &error))?;
@@ -76,7 +76,7 @@ pub fn fill(
         error: None,
     };
     let written = write(&mut watched).and_then(|()| watched.flush());
-    // What the system says, even where a format's library puts words of its own in its place.
+    // The system's error, even if a format's library replaces its text.
     written.map_err(|error| watched.error.take().unwrap_or(error))?;
     drop(watched);
     file.sync_all()
@@ -131,7 +131,7 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 /// Creates a folder with all those above it, each entered durably in the one above it. Nothing
-/// where it exists.
+/// if it exists.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -2,7 +2,7 @@
 //! Failing to write it never stops anything.
 //!
 //! Messages are fixed texts; whatever varies is a field, as in
-//! `info!(path = %path.display(), "a leftover remains")`. So [`shareable`] can tell them apart: it
+//! `info!(path = %path.display(), "a leftover remains")`. So [`shareable`] can separate them: it
 //! keeps the messages, and of the fields only what cannot be personal.
 
 mod shareable;
@@ -36,7 +36,7 @@ const STDERR: &str = "warn,winit=error";
 const FILE: &str = "warn,winit=error,inkling=info";
 
 /// Starts logging, with the file in `folder`, and has panics logged as well. Standard error gets
-/// what is at least this important, if that is said. Nothing is created before there is something
+/// what is at least this important, if given. Nothing is created before there is something
 /// to write.
 pub fn start(folder: &Path, to_stderr: Option<Level>) {
     let to_stderr = to_stderr.map_or_else(
@@ -103,7 +103,7 @@ fn log_panics() {
             .map(ToString::to_string)
             .unwrap_or_default();
         let thread = std::thread::current();
-        // Standard error hears of it from the hook before, so this is not a warning.
+        // The previous hook prints it on standard error, so this is not a warning.
         tracing::info!(location, thread = thread.name(), text, "a thread panicked");
         before(panic);
     }));

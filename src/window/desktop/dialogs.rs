@@ -49,10 +49,10 @@ pub enum Purpose {
     Save(Vec<u8>),
 }
 
-/// The question for a path, where no dialog could be shown.
+/// The question for a path, if no dialog could be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathQuestion {
-    /// What is asked for, as the dialog's title would say it.
+    /// What is asked for, as in a dialog's title.
     pub title: String,
     pub text: String,
     /// What is wrong with it, once it was confirmed.
@@ -150,7 +150,7 @@ impl Shell {
     }
 }
 
-/// Why the path cannot be used for this, as the system's dialogs would say it.
+/// Why the path cannot be used for this, as the system's dialogs would put it.
 fn refusal(path: &Path, purpose: &Purpose) -> Option<Message> {
     let is_new = !path.as_os_str().is_empty() && path.parent().is_some_and(Path::is_dir);
     match purpose {

@@ -36,7 +36,7 @@ pub trait Desktop: Send + Sync {
     fn reduces_motion(&self) -> bool;
 }
 
-/// What the app wants of its window.
+/// Requests of the app to its window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WindowRequest {
     /// A sign that something has happened: a bouncing icon, a marked entry in the taskbar.
@@ -118,19 +118,19 @@ impl Shell {
         self.desktop_state.wants = Some(WindowRequest::Front);
     }
 
-    /// Puts a text on the clipboard, and says so.
+    /// Copies a text to the clipboard, with a notice.
     pub fn copy(&mut self, ctx: &mut Ctx, text: String) {
         self.desktop_state.wants = Some(WindowRequest::Copy(text));
         ctx.show_notice(Severity::Info, Message::diagnostics_copied());
     }
 
-    /// Puts an image on the clipboard, and says so.
+    /// Copies an image to the clipboard, with a notice.
     pub fn copy_image(&mut self, ctx: &mut Ctx, image: Box<Image>) {
         self.desktop_state.wants = Some(WindowRequest::CopyImage(image));
         ctx.show_notice(Severity::Info, Message::image_copied());
     }
 
-    /// Where the system cannot be asked to stay awake, nothing is said.
+    /// If the system cannot be asked to stay awake, nothing is reported.
     fn stay_awake(&mut self, ctx: &mut Ctx) {
         let (until, over) = channel();
         let desktop = Arc::clone(&ctx.deps.desktop);

@@ -1,6 +1,6 @@
 //! Whether the person has turned animations off, by the system's setting.
 
-/// True if the system says that programs should not animate. Blocks while it is asked.
+/// True if the system's settings turn animations off. Blocks while they are read.
 pub fn is_reduced() -> bool {
     #[cfg(windows)]
     return windows();
@@ -75,7 +75,7 @@ pub mod portal {
     }
 
     /// True if one of these turns animations off: the standard setting, which not every desktop has
-    /// yet, or those of GNOME and KDE.
+    /// yet, or the settings of GNOME and KDE.
     pub fn reduce_motion(settings: &Settings) -> bool {
         let value = |namespace, key| settings.get::<str>(namespace)?.get::<str>(key);
         let standard = value(STANDARD, "reduced-motion");

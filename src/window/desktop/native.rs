@@ -1,5 +1,5 @@
-//! Desktop services: keeping the machine awake, notifications, opening folders, and the system's file
-//! dialogs.
+//! Desktop services: keeping the machine awake, notifications, opening folders, and the system's
+//! file dialogs.
 
 use std::any::Any;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::window::{Answer, Choice, Desktop, Dialogs};
 /// The application's identifier, as the packages register it.
 const IDENTIFIER: &str = "app.inkling.Inkling";
 
-/// The system's desktop. Where it lacks a service (a bare window manager, a container), the call
+/// The system's desktop. If it lacks a service (a bare window manager, a container), the call
 /// does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemDesktop;

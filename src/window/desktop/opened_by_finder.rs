@@ -27,7 +27,7 @@ define_class!(
     impl Opener {
         #[unsafe(method(willFinishLaunching:))]
         fn will_finish_launching(&self, _notification: &AnyObject) {
-            // SAFETY: the method takes these types, and the selector is that of the method below.
+            // SAFETY: the method takes these types, and the selector names the method below.
             unsafe {
                 let manager: Retained<AnyObject> = msg_send![class!(NSAppleEventManager), sharedAppleEventManager];
                 let _: () = msg_send![&*manager, setEventHandler: self, andSelector: sel!(open:reply:),
@@ -59,7 +59,7 @@ fn files(event: &AnyObject) -> Vec<PathBuf> {
 
 fn file(descriptor: Option<Retained<AnyObject>>) -> Option<PathBuf> {
     let descriptor = descriptor?;
-    // SAFETY: `fileURLValue` gives an NSURL or nothing, its `path` an NSString or nothing, whose
+    // SAFETY: `fileURLValue` returns an NSURL or nothing, its `path` an NSString or nothing, whose
     // `UTF8String` lives as long as it does.
     unsafe {
         let url: Option<Retained<AnyObject>> = msg_send![&*descriptor, fileURLValue];

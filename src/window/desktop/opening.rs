@@ -1,4 +1,4 @@
-//! Opening files from outside the window: a model is used for drawing, those of other programs are
+//! Opening files from outside the window: a model is used for drawing, models of other programs are
 //! imported, data is chosen to train on, ink and images come onto the canvas.
 
 use std::path::{Path, PathBuf};

@@ -46,12 +46,12 @@ pub enum MapAction {
     Arrange(Layout),
 }
 
-/// What is known of the map of the model in use.
+/// The state of the map of the model in use.
 #[derive(Debug, Default)]
 pub struct MapOfDigits {
     pub layout: Layout,
     shown: Option<ShownMap>,
-    /// The held-out images, and what tells them from others.
+    /// The held-out images, and what identifies them.
     images: Option<(u64, Vec<LabeledImage>)>,
     neighbors: NeighborLayout,
     /// The request in flight, and the drawings in it.
@@ -243,7 +243,8 @@ impl App {
         }
     }
 
-    /// Asks for the map while something of it is shown, and lays it out; gives when to look again.
+    /// Asks for the map while something of it is shown, and lays it out; returns when to look
+    /// again.
     pub(in crate::window) fn update_map(&mut self) -> Option<Duration> {
         let Self {
             ctx,

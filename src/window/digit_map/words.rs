@@ -19,7 +19,7 @@ fn layer(layer: MapLayer) -> String {
     }
 }
 
-/// What the two directions are.
+/// Describes the two directions.
 pub fn directions(map: &DigitMap, layout: Layout) -> String {
     let layer = layer(map.layer);
     match layout {

@@ -14,7 +14,7 @@ pub const CANVAS: f32 = 280.0;
 /// The width of the canvas for several digits, in the same units.
 pub const WIDE_CANVAS: f32 = 2.5 * CANVAS;
 
-/// The share of the canvas that drawings that are opened fill, as MNIST's digits fill 20 of 28
+/// The fraction of the canvas that drawings that are opened fill, as MNIST's digits fill 20 of 28
 /// pixels.
 const FILLED: f32 = 20.0 / 28.0;
 /// The eraser's diameter, in diameters of the pen.
@@ -23,7 +23,7 @@ const ERASER: f32 = 1.5;
 const MIN_ERASER: f32 = 20.0;
 
 const MAX_CHANGES: usize = 500;
-/// The most points of strokes that are remembered, in all changes together: some 10 MB.
+/// The most points of strokes that are remembered, in all changes together: about 10 MB.
 const MAX_POINTS: usize = 1_000_000;
 
 /// The effect of the pointer on the canvas.
@@ -73,7 +73,7 @@ impl PenStroke {
         (self.points[index], self.pressures.get(index).copied())
     }
 
-    /// Adds a point. Where the pressure is not known, it is what it was at the point before; the
+    /// Adds a point. If the pressure is not known, it is what it was at the point before; the
     /// first that is known holds for those before.
     pub(super) fn push(&mut self, point: [f32; 2], pressure: Option<f32>) {
         if let Some(pressure) = pressure.or_else(|| self.pressures.last().copied()) {
@@ -377,13 +377,13 @@ impl Drawing {
 enum Change {
     Remove,
     Add(PenStroke),
-    /// Put these strokes in the place of all there are, and with them a pen of this diameter, where
+    /// Put these strokes in the place of all there are, and with them a pen of this diameter, if
     /// it changed too.
     Replace(Vec<PenStroke>, Option<f32>),
 }
 
 impl Change {
-    /// Carries it out; gives the change that takes it back.
+    /// Carries it out; returns the change that takes it back.
     fn apply(self, strokes: &mut Vec<PenStroke>, pen: &mut f32) -> Self {
         match self {
             Self::Remove => strokes

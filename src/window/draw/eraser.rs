@@ -69,8 +69,8 @@ pub fn erase(
     )
 }
 
-/// The shares of the way from `a` to `b` between which it lies less than `reach` from the line from
-/// `c` to `d`; `None` if it nowhere does.
+/// The fractions of the way from `a` to `b` between which it lies less than `reach` from the line
+/// from `c` to `d`; `None` if it nowhere does.
 fn covered([a, b]: [[f32; 2]; 2], [c, d]: [[f32; 2]; 2], reach: f32) -> Option<[f32; 2]> {
     let apart = |axis: usize| {
         a[axis].max(b[axis]) + reach < c[axis].min(d[axis])

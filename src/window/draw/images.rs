@@ -9,7 +9,7 @@ use crate::ink::{CandidateImage, Framing, InkError, SourceImage, Stage, Steps, W
 use crate::records::ModelInfo;
 use crate::window::{Ctx, Screen};
 
-/// What errors call an image from the clipboard.
+/// The name of an image from the clipboard in errors.
 const PASTED: &str = "the image on the clipboard";
 
 #[derive(Debug)]

@@ -15,7 +15,7 @@ pub struct Preprocessing {
     stages: Option<(ShownStages, Vec<Stage>)>,
     /// Differs after every change of the stages.
     version: u64,
-    /// Those of an image are being made.
+    /// The stages of an image are being made.
     pending: bool,
 }
 
@@ -51,7 +51,7 @@ impl Draw {
     }
 
     /// What the steps give of what is on the canvas, or of the digit on it that was chosen; nothing
-    /// where nothing is drawn, or nobody looks.
+    /// if nothing is drawn, or nobody looks.
     pub fn stages(&self) -> &[Stage] {
         self.preprocessing
             .stages
@@ -93,7 +93,7 @@ impl Draw {
         self.recognize_again(ctx);
     }
 
-    /// Follows what is on the canvas with the stages, while they are shown. Those of an image are
+    /// Follows what is on the canvas with the stages, while they are shown. An image's stages are
     /// made on another thread.
     pub(in crate::window) fn update_stages(&mut self, ctx: &mut Ctx) {
         if !ctx.settings.steps_shown || ctx.screen != Screen::Draw {

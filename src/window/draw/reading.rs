@@ -13,19 +13,20 @@ use crate::window::digit_map::NEAREST;
 use crate::window::{App, Ctx, Level, Screen};
 
 /// How often a drawing left alone is recognized anew while the model in use is being trained, in
-/// seconds of training: the longest where that takes more than one hundredth of the time.
+/// seconds of training: the longest if that takes more than one hundredth of the time.
 const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
 /// Recognizing a drawing anew is followed by at least this many times its own duration, within that
 /// range.
 const RECLASSIFY_REST: f32 = 100.0;
-/// Beyond that range, by at least this many times its duration: what explains a drawing takes longer.
+/// Beyond that range, by at least this many times its duration: what explains a drawing takes
+/// longer.
 const LEAST_REST: f32 = 10.0;
 
 /// A reading that takes longer than this, in seconds, is seen to lag behind the pen.
 const SLOW: f32 = 0.01;
 
 /// What was read on a canvas. Each change of what is on it has a number, greater than those before;
-/// a request carries that of the change it follows.
+/// a request carries the number of the change it follows.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     newest: u64,

@@ -41,7 +41,7 @@ pub struct Comparison {
     pub rows: Vec<Measurement>,
     /// The candidates that could not be measured, and why.
     pub failed: Vec<(StepConfig, Problem)>,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
 }
 
@@ -149,7 +149,7 @@ impl Machine {
                 self.presets_timed(ctx, &configs, images_per_second, background_load);
                 None
             }
-            // Nobody asked for the estimates. They are made later where something else was asked
+            // Nobody asked for the estimates. They are made later if something else was asked
             // for.
             (Job::TimeSteps(_), Err(end)) => {
                 if !matches!(end, WithoutResult::EngineGone) {
@@ -245,7 +245,7 @@ impl Ctx {
 }
 
 impl Machine {
-    /// The measured training throughput of these settings, in images per second; `None` also where
+    /// The measured training throughput of these settings, in images per second; `None` also if
     /// other programs disturbed the measurement.
     pub fn measured_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
         let step_config = ctx.step_config(config);

@@ -22,7 +22,7 @@ pub struct SendingQuestion {
 }
 
 impl App {
-    /// Asks whether My digits may be sent to the other machine, where this action would send them
+    /// Asks whether My digits may be sent to the other machine, if this action would send them
     /// and nobody has agreed yet; false if nothing has to be asked.
     pub fn ask_before_sending(&mut self, action: &Action) -> bool {
         let Some(host) = self.ctx.engine.host.remote() else {

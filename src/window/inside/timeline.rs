@@ -23,7 +23,7 @@ pub struct Timeline {
 #[derive(Debug)]
 enum Look {
     Seen(ModelLook),
-    /// The file could not be read. Whoever goes there hears why.
+    /// The file could not be read. A notice explains why to whoever goes there.
     Failed,
 }
 

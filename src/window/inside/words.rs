@@ -81,7 +81,7 @@ pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> Str
         }
         LayerKind::BatchNormalization => "Each map is shifted and scaled to a usual range.",
         LayerKind::Activation(_) => "Weak answers are held back, strong ones pass.",
-        LayerKind::Positions => "Each patch is told where in the drawing it is.",
+        LayerKind::Positions => "Each patch gets its position in the drawing.",
         LayerKind::LayerNormalization => "The numbers of each patch are brought to a usual range.",
         LayerKind::Attention { .. } => {
             "Each patch looks at all others and gathers from those that matter to it."
@@ -180,7 +180,7 @@ pub fn place(side: usize, place: usize) -> String {
     )
 }
 
-/// What a step is called.
+/// The name of a step.
 pub fn step(kind: StepKind) -> &'static str {
     match kind {
         StepKind::Input => "Input",

@@ -17,11 +17,11 @@ use crate::window::{Activity, Ctx, Models};
 pub struct ComparisonView {
     /// The folders of the runs, in the order in which they were chosen.
     pub chosen: Vec<PathBuf>,
-    /// The run that the others are compared with, where another than the first was chosen.
+    /// The run that the others are compared with, if another than the first was chosen.
     baseline: Option<PathBuf>,
     /// The steps of the runs that were chosen so far, by folder; `None` while they are being read.
     steps: BTreeMap<PathBuf, Option<Arc<[StepPoint]>>>,
-    /// The data set whose test images count, where one was chosen.
+    /// The data set whose test images count, if one was chosen.
     data: Option<DataSpec>,
     pub(super) found: Option<ModelComparison>,
 }

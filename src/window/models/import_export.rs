@@ -286,10 +286,10 @@ pub enum Dropped {
     Image,
 }
 
-/// What the names of models that can be imported end in.
+/// The file extensions of models that can be imported.
 const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
 
-/// Whether a file's name is that of a model to import: one of the usual endings, or that of an
+/// Whether a file's name looks like a model to import: it has one of the usual endings, or names an
 /// index of several files.
 pub fn is_named_like_weights(path: &Path) -> bool {
     is_index(path)

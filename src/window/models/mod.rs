@@ -58,7 +58,7 @@ impl Models {
         runs.filter_map(|run| run.summary.as_deref().ok())
     }
 
-    /// What came of the run in this folder, where it is among those that are listed.
+    /// What came of the run in this folder, if it is among those that are listed.
     pub fn listed(&self, folder: &Path) -> Option<&RunSummary> {
         self.entry(folder)?.summary.as_deref().ok()
     }

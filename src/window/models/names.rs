@@ -1,4 +1,4 @@
-//! What models are called wherever one is named.
+//! The names of models wherever one is named.
 
 use std::path::{Path, PathBuf};
 
@@ -94,7 +94,7 @@ impl Models {
         run.map_or_else(|| file.to_owned(), |run| run.model_path.clone())
     }
 
-    /// The name of the model in this file: that of its run, or what the file is called.
+    /// The name of the model in this file: its run's name, or the file's.
     fn file_name(&self, file: &Path) -> String {
         let own = || {
             visible::label(

@@ -1,5 +1,5 @@
-//! Keeping the drawing on the canvas, and the guided collection: each digit several times, one after
-//! the other.
+//! Keeping the drawing on the canvas, and the guided collection: each digit several times, one
+//! after the other.
 
 use super::{DIGITS, MyDigitsView};
 use crate::data::my_digits::KeptDrawing;
@@ -35,7 +35,7 @@ impl Collection {
         self.total().saturating_sub(self.past.len())
     }
 
-    /// The share that is done, from 0 to 1.
+    /// The fraction that is done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
         self.past.len() as f32 / self.total().max(1) as f32
     }

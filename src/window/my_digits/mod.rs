@@ -182,7 +182,7 @@ impl MyDigitsView {
         self.do_step(ctx, FileStep::Change(edit));
     }
 
-    /// Takes the last change of the kept drawings back; on My digits, says what that was.
+    /// Undoes the last change of the kept drawings; My digits shows what that was.
     fn undo_kept(&mut self, ctx: &mut Ctx) {
         let Some(edit) = self.undo.pop() else {
             return;

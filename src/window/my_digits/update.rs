@@ -179,7 +179,7 @@ impl MyDigitsView {
             .saved
             .as_ref()
             .map(|summary| summary.model_path.clone());
-        // My digits says it itself.
+        // My digits shows it itself.
         if ctx.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer {
                 label: "Use the previous model",
@@ -240,7 +240,7 @@ impl MyDigitsView {
         }
     }
 
-    /// My digits says what came of it: a notice that says the same is not needed there.
+    /// My digits shows the result: no notice is needed there.
     pub fn withdraw_fine_tuned(&mut self, ctx: &mut Ctx) {
         if let Some(result) = &self.fine_tuned {
             let said = Message::fine_tuned(&result.tuned);

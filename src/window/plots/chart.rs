@@ -12,7 +12,7 @@ use super::scale::{GRID, XAxis, YAxis, marks};
 use crate::records::LearningRateChange;
 use crate::window::style;
 
-/// The space beside the first and the last step in view, as a share of the range.
+/// The space beside the first and the last step in view, as a fraction of the range.
 const SIDE_MARGIN: f64 = 0.01;
 
 /// How a trace is drawn. The shapes differ, so that traces can be distinguished without color.
@@ -351,7 +351,7 @@ const fn mark_shape(look: Look) -> MarkerShape {
     }
 }
 
-/// The space above and below the curves, as a share of their range.
+/// The space above and below the curves, as a fraction of their range.
 const MARGIN: f64 = 0.08;
 
 /// The part of the steps in which a curve rises, and how much of the height must be gained by
@@ -388,7 +388,7 @@ pub fn bounds<'a>(
     [low - missing - margin, high + missing + margin]
 }
 
-/// The lowest and the highest position of a line between `from` and `to`, also where it only
+/// The lowest and the highest position of a line between `from` and `to`, also if it only
 /// crosses.
 fn extent(line: &[PlotPoint], from: f64, to: f64) -> Option<(f64, f64)> {
     let inside = line

@@ -1,5 +1,5 @@
-//! The curves as a figure for papers and posts: title, legend, axes and margins, always on white. It
-//! is laid out here as SVG 1.1, which `resvg` paints as PNG.
+//! The curves as a figure for papers and posts: title, legend, axes and margins, always on white.
+//! It is laid out here as SVG 1.1, which `resvg` paints as PNG.
 
 use std::fmt::Write;
 

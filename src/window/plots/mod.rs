@@ -380,9 +380,9 @@ fn next(
 const COLUMNS: usize = 10;
 const SIDE: f32 = 44.0;
 const SPACE: f32 = 4.0;
-/// From this share of the CPU on, from 0 to 1, it is said that other programs use it.
+/// If other programs use at least this fraction of the CPU, a note says so.
 const SLOWED: f32 = 0.5;
-/// What is above the images, in points.
+/// The height above the images, in points.
 const ABOVE: f32 = 100.0;
 
 /// View state: the images in a texture, with the run they belong to and how many there had been.

@@ -93,7 +93,7 @@ pub fn percents(value: f64) -> String {
 }
 
 /// Paints the read-out beside the crosshair of a chart, on the side with enough space, at the top
-/// or at the bottom: where it covers less of the curves.
+/// or at the bottom, whichever covers less of the curves.
 pub fn show(ui: &Ui, readout: &Readout, x: XAxis, chart: &Shown) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());

@@ -129,7 +129,7 @@ impl YAxis {
         if self.in_percent { text + "%" } else { text }
     }
 
-    /// Ticks of a logarithmic axis: powers of ten, and twice and five times as much where there is
+    /// Ticks of a logarithmic axis: powers of ten, and twice and five times as much if there is
     /// space.
     pub fn log_marks(input: &GridInput) -> Vec<GridMark> {
         let (from, to) = input.bounds;
@@ -154,7 +154,7 @@ impl YAxis {
     }
 }
 
-/// The value at a position on a logarithmic axis, short also where it is small: 0.05, 5e-5.
+/// The value at a position on a logarithmic axis, short also when it is small: 0.05, 5e-5.
 fn logarithmic(position: f64) -> String {
     let value = 10f64.powf(position);
     if value >= 0.001 {
@@ -172,7 +172,7 @@ fn tick_value(value: f64, step_size: f64) -> String {
     }
 }
 
-/// A count in few characters, but as many as it takes to tell it from the next tick.
+/// A count in few characters, but as many as it takes to distinguish it from the next tick.
 fn count_tick(value: f64, step_size: f64) -> String {
     let told_apart = match value.abs() {
         size if size >= 1e6 => 1e4,

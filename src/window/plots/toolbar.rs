@@ -14,7 +14,7 @@ use crate::window::{Action, App, Pushes as _, TrainAction, style};
 /// Below this width, in points, the toggle of the machine's plots moves into the menu.
 const NARROW: f32 = 600.0;
 
-/// Draws the controls. Gives the format if a figure is to be saved.
+/// Draws the controls. Returns the format if a figure is to be saved.
 pub fn show(
     ui: &mut Ui,
     app: &App,

@@ -1,5 +1,5 @@
 //! The top bar: the name, the tabs, the menu. The status bar: the progress of the sweep, run or job
-//! that is at work, and the monitor's switch.
+//! in progress, and the monitor's switch.
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{

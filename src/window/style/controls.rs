@@ -1,4 +1,4 @@
-//! What lists, fields, buttons and screen readers need besides their look.
+//! How controls behave: tooltips, keys, clicks, and names for screen readers.
 
 use eframe::egui::{
     ComboBox, Key, ModalResponse, Modifiers, ProgressBar, Rect, Response, Role, Sense, Ui, Widget,
@@ -9,7 +9,7 @@ use super::icons::{Icon, icon};
 use super::{RADIUS_SMALL, motion, palette, toggle};
 use crate::window::Action;
 
-/// A control that says what it does, or why it cannot be used now.
+/// A control whose tooltip explains what it does, or why it cannot be used now.
 pub fn ask(ui: &mut Ui, control: impl Widget, why_not: Option<&str>, about: &str) -> Response {
     let control = ui.add_enabled(why_not.is_none(), control);
     let control = control.on_disabled_hover_text(why_not.unwrap_or_default());
@@ -20,7 +20,7 @@ pub fn ask(ui: &mut Ui, control: impl Widget, why_not: Option<&str>, about: &str
     }
 }
 
-/// What can be chosen in a drop-down list of this width, with what chooses it.
+/// A drop-down list of this width; `entries` adds what can be chosen.
 pub fn drop_down<T>(
     ui: &mut Ui,
     id: &str,
@@ -39,7 +39,7 @@ pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
         .corner_radius(RADIUS_SMALL)
 }
 
-/// A sign that something is at work.
+/// Shows that something is in progress; without motion, an icon.
 pub fn spinner(ui: &mut Ui) {
     if motion(ui).calm > 0.0 {
         ui.spinner();
@@ -48,7 +48,7 @@ pub fn spinner(ui: &mut Ui) {
     }
 }
 
-/// What a click on a control asks for.
+/// Turns a click on a control into an action.
 pub trait Pushes {
     fn pushes<A: Into<Action>>(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> A);
 }
@@ -61,12 +61,12 @@ impl Pushes for Response {
     }
 }
 
-/// What screen readers call something that is painted.
+/// The name of something painted, for screen readers.
 pub fn name(painted: &Response, role: Role, name: &str) {
     painted.widget_info(|| WidgetInfo::labeled(role, true, name));
 }
 
-/// What screen readers call something that is painted, and what they say of it.
+/// The name and the value of something painted, for screen readers.
 pub fn describe(painted: &Response, role: Role, name: &str, value: &str) {
     painted.widget_info(|| WidgetInfo {
         current_text_value: Some(value.to_owned()),
@@ -102,8 +102,8 @@ pub fn entered(ui: &Ui, field: &Response) -> bool {
     entered
 }
 
-/// Explains a drop-down list, if there is more to say than its value. Screen readers hear the
-/// value with that: they do not say it otherwise.
+/// Explains a drop-down list, if there is more to say than its value. Screen readers get the
+/// value with that: they would not read it otherwise.
 pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
     let description = if about.is_empty() {
         value.to_owned()

@@ -172,7 +172,7 @@ pub fn tile<const N: usize>(
 }
 
 /// While the grid has the keyboard's focus, arrow keys choose another cell: the one that `moved`
-/// gives for this many rows down and columns to the right of the chosen one. Escape gives up the
+/// returns for this many rows down and columns to the right of the chosen one. Escape gives up the
 /// choice, and then the focus.
 pub fn choose_by_keys<C: Copy>(
     ui: &Ui,

@@ -1,4 +1,4 @@
-//! What is painted without being a widget: bars, outlines, paper and the ring around the focus.
+//! Shapes that are painted without being widgets: bars, outlines, paper, the focus ring.
 
 use std::sync::Arc;
 
@@ -153,7 +153,7 @@ pub fn floating_box(painter: &Painter, rect: Rect, palette: Palette) {
     );
 }
 
-/// A bar of this share of its track, from 0 to 1; at 0 there is only the track.
+/// A bar of this fraction of its track, from 0 to 1; at 0 there is only the track.
 pub fn bar(painter: &Painter, track: Rect, share: f32, color: Color32, palette: Palette) {
     painter.rect_filled(track, RADIUS_SMALL, palette.groove);
     if share > 0.0 {

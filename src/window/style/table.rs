@@ -19,7 +19,7 @@ const BARS: [f32; 6] = [160.0, 120.0, 90.0, 64.0, 44.0, 28.0];
 /// The space between a bar and its figure, and the height of a bar, in points.
 const BAR_GAP: f32 = 8.0;
 const BAR_HEIGHT: f32 = 8.0;
-/// Cards are at least so wide where several stand beside each other, and never wider, in points.
+/// Cards are at least so wide if several stand beside each other, and never wider, in points.
 const CARD: std::ops::RangeInclusive<f32> = 720.0..=1100.0;
 /// At most this many stand beside each other.
 const BESIDE: usize = 3;
@@ -69,7 +69,7 @@ fn card(ui: &mut Ui, section: &Section) {
     });
 }
 
-/// True if there was room for its bars. Where it is wider than its card, it is scrolled.
+/// True if there was room for its bars. If it is wider than its card, it is scrolled.
 fn table(ui: &mut Ui, section: &Section) -> bool {
     let columns = columns(ui, section);
     ui.spacing_mut().item_spacing.y = 0.0;

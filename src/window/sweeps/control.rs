@@ -1,5 +1,5 @@
 //! What a person does on the screen Sweep: starting, pausing, resuming and stopping a sweep, and
-//! what is heard of the one in progress.
+//! the news of the one in progress.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -211,7 +211,7 @@ impl Sweeps {
         self.form = Some(form);
     }
 
-    /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
+    /// Resumes the sweep in this folder, with this many more trials, if given.
     fn resume_sweep(&mut self, ctx: &mut Ctx, folder: PathBuf, more: Option<u32>) {
         let is_meant =
             |view: &mut SweepView| !view.is_active() && view.folder.as_ref() == Some(&folder);

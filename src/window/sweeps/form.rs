@@ -52,7 +52,7 @@ pub enum SweepField {
     Other,
 }
 
-/// What keeps a sweep from being started.
+/// A reason why a sweep cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepFormError {
     pub field: SweepField,
@@ -77,7 +77,7 @@ impl SweepForm {
         }
     }
 
-    /// Those of its ranges that nobody has changed follow the settings in the run panel.
+    /// Ranges that nobody has changed follow the settings in the run panel.
     pub fn follow(&mut self, config: &RunConfig) {
         for row in self.rows.iter_mut().filter(|row| !row.edited) {
             let listed = row.listed;
@@ -273,7 +273,7 @@ fn row_of(setting: Setting, config: &RunConfig) -> SettingRow {
 }
 
 fn range(setting: Setting, low: f64, high: f64, log: bool) -> SettingRow {
-    // Values are put in place of the range where a grid needs them.
+    // Values are put in place of the range if a grid needs them.
     let middle = if log {
         (low * high).sqrt()
     } else {

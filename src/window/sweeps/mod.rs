@@ -29,7 +29,7 @@ pub struct Sweeps {
     pub shown: Option<SweepView>,
     /// Those in Inkling's folder, newest first, once listed.
     pub listed: Option<Vec<SweepEntry>>,
-    /// The run that is to tell the test accuracy of a trial's settings.
+    /// The run that measures the test accuracy of a trial's settings.
     testing: Option<TestRun>,
 }
 
@@ -162,7 +162,7 @@ impl SweepView {
         steps
     }
 
-    /// The share of the budget that is used, 0 to 1.
+    /// The fraction of the budget that is used, 0 to 1.
     pub fn fraction(&self) -> f32 {
         match (&self.status, self.definition.max_trials()) {
             (Some(status), _) => status.fraction,

@@ -122,10 +122,10 @@ impl Sweeps {
         }
     }
 
-    /// Notes the test accuracy of a run that has ended, if it is that of a sweep's settings.
+    /// Records the test accuracy of a run that has ended, if it trained a sweep's settings.
     pub fn note_sweep_test(&mut self, ctx: &mut Ctx, run: JobId, summary: &RunSummary) {
         let testing = self.testing.take_if(|test| test.run == run);
-        // The weights of a run that was stopped are not those of its settings.
+        // A run that was stopped did not train as its settings say.
         let Some(TestRun {
             sweep: folder,
             trial,

@@ -1,4 +1,4 @@
-//! The thread that a sweep in progress has to itself: what it is asked for, and what it tells the
+//! The thread of a sweep in progress: what it is asked for, and what it reports to the
 //! window.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::window::SweepView;
 pub type ExecutorFactory =
     Arc<dyn Fn(EngineHost, EngineSettings, u32) -> Box<dyn Executor> + Send + Sync>;
 
-/// The window hears of figures that change all the time after this many seconds.
+/// Figures that change all the time are sent to the window at this interval, in seconds.
 const UPDATE_INTERVAL: f64 = 0.25;
 
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ pub fn run(
         ended => ended.map(drop),
     };
     let loaded = Box::new(SweepView::of(&sweep));
-    // Whoever hears of its end may open it.
+    // Whoever gets this may open it.
     drop(sweep);
     tell(SweepNews::Ended(loaded, ended.err()));
 }

@@ -11,7 +11,7 @@ use crate::window::Train;
 pub struct Learning {
     pub run: JobId,
     pub classes: Classes,
-    /// Its images, those of the first class first.
+    /// Its images, ordered by class.
     pub images: Vec<HeldOutImage>,
     /// The newest answers, in the order of the images; empty before the first.
     pub answers: Vec<HeldOutAnswer>,

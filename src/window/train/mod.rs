@@ -67,7 +67,7 @@ pub enum TrainAction {
     RemoveQueued(usize),
     Configure(Box<RunConfig>),
     Download(PublicDataset),
-    /// Cancel that, or put away what is said about its failure.
+    /// Cancel that, or dismiss the message about its failure.
     CancelDownload,
     /// Type into the field of a number.
     Type(Setting, String),

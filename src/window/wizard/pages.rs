@@ -182,7 +182,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// Why MNIST mixed with built-in digits is recommended.
 const BEST_DATA: &str = "Best for your own drawings: real handwriting, and half as many built-in digits, in forms that it lacks.";
 
-/// MNIST where it was not found, with its download.
+/// MNIST if it was not found, with its download.
 fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec<Action>) {
     let (about, title) = if is_recommended {
         let data = DataSpec::with_builtin(DataSource::Named(PublicDataset::Mnist));
@@ -343,7 +343,7 @@ fn digits(ui: &mut Ui) {
     }
 }
 
-/// Paints this share of the ink, from 0 to 1, as large as fits.
+/// Paints this fraction of the ink, from 0 to 1, as large as fits.
 fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32, share: f32) {
     let mut bounds = Rect::NOTHING;
     for &[x, y] in ink.strokes.iter().flatten() {

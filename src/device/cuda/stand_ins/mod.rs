@@ -4,7 +4,7 @@
 //! candle is linked to the libraries at build time, and its features cannot change that; but the
 //! linker finds our definitions first and then drops the libraries. A stand-in jumps through a
 //! slot, which at first points to `first_call`: that saves every register that can hold an
-//! argument, has `resolve` put the real function into the slot, and jumps there. Where the library
+//! argument, has `resolve` put the real function into the slot, and jumps there. If the library
 //! or the function is missing, the slot gets a function that returns an error code of the library.
 //!
 //! candle's kernels for the quantized weights of language models, which nothing here uses, are left

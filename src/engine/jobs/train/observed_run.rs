@@ -41,16 +41,16 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub now: Telemetry,
     /// Steps since the run was started or resumed.
     pub steps: u32,
-    /// Classifies held-out images as it trains, where somebody watches; `None` also after that has
+    /// Classifies held-out images as it trains, if somebody watches; `None` also after that has
     /// failed.
     pub probe: Option<LearningProbe>,
     pub watched: bool,
     /// What was fitted after the last epoch that was completed; the weights of the steps since then
     /// are recognized with it too.
     pub calibration: Calibration,
-    /// Measures the share of the CPU that other programs use while its data is prepared.
+    /// Measures the fraction of the CPU that other programs use while its data is prepared.
     pub others: BackgroundLoad,
-    /// That share as it was last, from 0 to 1.
+    /// That fraction as it was last, from 0 to 1.
     pub background_load: f32,
     /// When images of its data were last sent.
     pub images_sent: Option<Instant>,
@@ -63,7 +63,7 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub has_model: bool,
 }
 
-/// What whoever watches a run has asked of it.
+/// Requests of whoever watches a run.
 #[derive(Debug, Default)]
 pub(super) struct Steering {
     paused: bool,

@@ -1,4 +1,4 @@
-//! Saving a run. Where that fails, it waits: for room, for permission, or for another folder.
+//! Saving a run. If that fails, it waits: for room, for permission, or for another folder.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,7 +26,7 @@ enum Waited {
     EngineEnds,
 }
 
-/// Saves the run; an error if it cannot be, or where it is interrupted while it waits for that.
+/// Saves the run; an error if it cannot be, or if it is interrupted while it waits for that.
 pub fn save(
     target: RunsTarget,
     weights: WeightFormat,
@@ -63,7 +63,7 @@ pub fn save(
             }
             end @ (Waited::Stopped | Waited::EngineEnds) => match run.rescue() {
                 Ok(saved) => return Ok(report(saved, context)),
-                // Whoever stopped it hears that it would be lost, and can still choose another
+                // Whoever stopped it is warned that it would be lost, and can still choose another
                 // folder.
                 Err(problem) if matches!(end, Waited::Stopped) => {
                     report_unsaved(context, problem, None);

@@ -66,7 +66,7 @@ impl Drop for Library {
     }
 }
 
-/// Does this with the library, where it can be used.
+/// Does this with the library, if it can be used.
 fn with_library<R>(gpu: &CudaDevice, work: impl FnOnce(&mut Library) -> R) -> Option<R> {
     LIBRARY.with_borrow_mut(|library| {
         let library = library.get_or_insert_with(|| {
@@ -120,7 +120,7 @@ pub fn multiply(gpu: &CudaDevice, gemm: &Gemm) -> Result<()> {
 }
 
 /// The fastest of this many candidates for a computation, the first of which is the default. `name`
-/// says what is computed, and of which shapes.
+/// names the computation and its shapes.
 pub fn fastest(
     gpu: &CudaDevice,
     name: &impl fmt::Display,
@@ -208,7 +208,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The algorithms that cuBLASLt expects to be fast where pointers are multiples of `alignment`
+    /// The algorithms that cuBLASLt expects to be fast if pointers are multiples of `alignment`
     /// bytes.
     fn suggested(
         &self,

@@ -94,7 +94,7 @@ pub unsafe fn start(builder: &mut LaunchArgs<'_>, config: LaunchConfig) -> Resul
 }
 
 /// Launches a kernel on a GPU: its name, threads, and arguments in the order of its declaration.
-/// Leaves the function where that fails.
+/// Leaves the function if that fails.
 ///
 /// # Safety
 /// Calling a kernel is calling a foreign function: the arguments must be of the types it declares,

@@ -311,7 +311,7 @@ impl Gemm {
 
 /// The sum of each column; of many rows by chunks of them.
 pub fn column_sums(values: &Tensor) -> Result<Tensor> {
-    /// Threads along either side of a block: columns, and rows at a time, where there are as many.
+    /// Threads along either side of a block: columns, and rows at a time, if there are as many.
     const SIDE: u32 = 32;
     let (rows, columns) = values.dims2()?;
     let blocks_x = (columns as u32).div_ceil(SIDE);

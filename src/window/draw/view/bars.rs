@@ -188,7 +188,7 @@ struct Bar<'a> {
     deviation: Option<f32>,
 }
 
-/// At most this many bars: those of all classes in their order, or of the likeliest, the most
+/// At most this many bars: all classes in their order, or the likeliest, the most
 /// likely first.
 fn bars<'a>(reading: Option<&Prediction>, classes: &'a Classes, most: usize) -> Vec<Bar<'a>> {
     let most = most.max(MOST_COMPACT);
@@ -246,7 +246,7 @@ impl Bar<'_> {
         self.probability >= 0.005
     }
 
-    /// The deviation where it can be seen.
+    /// The deviation if it can be seen.
     fn visible_deviation(&self) -> Option<f32> {
         self.deviation.filter(|&deviation| deviation >= 0.005)
     }

@@ -263,8 +263,8 @@ impl ImageView {
     }
 }
 
-/// Draws the image in a place of this size; a click on a digit shows its probabilities. Gives where
-/// the image is.
+/// Draws the image in a place of this size; a click on a digit shows its probabilities. Returns
+/// where the image is.
 pub fn image(
     ui: &mut Ui,
     app: &App,

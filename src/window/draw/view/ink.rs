@@ -153,7 +153,7 @@ fn is_corner([before, here, after]: [Pos2; 3]) -> bool {
 }
 
 /// The centripetal Catmull-Rom curve between two points, given one before and one after them:
-/// without the loops and overshoots of the uniform one where points are unevenly spaced (Yuksel,
+/// without the loops and overshoots of the uniform one when points are unevenly spaced (Yuksel,
 /// Schaefer & Keyser 2011).
 struct Spline {
     from: Pos2,
@@ -283,7 +283,7 @@ pub fn ribbon(curve: &[Node], parts: Range<usize>, color: Color32, pixel: f32) -
 enum Joint {
     /// They share a cross-section; this is half of it, for a radius of 1.
     Smooth(Vec2),
-    /// The gap on the outer side is filled by an arc over this angle: clockwise where it is
+    /// The gap on the outer side is filled by an arc over this angle: clockwise if it is
     /// positive.
     Round(f32),
 }
@@ -333,7 +333,7 @@ impl Ribbon {
         }
     }
 
-    /// A sector of a disc: from this direction over this angle, clockwise where it is positive.
+    /// A sector of a disc: from this direction over this angle, clockwise if it is positive.
     fn fan(&mut self, node: Node, from: Vec2, angle: f32) {
         let [solid, faded] = self.edges(node.radius);
         let flat = 2.0 * (1.0 - FLATNESS * self.pixel / node.radius.max(self.pixel)).acos();
@@ -368,8 +368,8 @@ impl Ribbon {
 
 /// A stroke is cut into pieces of this many knots, which are computed one by one.
 const PIECE: usize = 64;
-/// The share of its width that a pen's stroke has where it hardly presses, and how much that grows
-/// to where it presses hardest.
+/// The fraction of its width that a pen's stroke has where it hardly presses, and how much that
+/// grows to where it presses hardest.
 const PRESSED: [f32; 2] = [0.4, 1.2];
 
 /// Where the ink is and how it looks.
@@ -470,7 +470,7 @@ impl Piece {
     }
 }
 
-/// The knots of a stroke on the screen. Those of the canvas on which it was drawn are enlarged:
+/// The knots of a stroke on the screen. On the canvas on which it was drawn, they are enlarged:
 /// there the pointer's whole pixels are close together, and enlarged they would no longer be
 /// averaged.
 fn shown_knots(stroke: &PenStroke, look: &Look) -> Vec<Node> {

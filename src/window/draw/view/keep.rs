@@ -125,7 +125,7 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>
     });
 }
 
-/// Says what the last drawing was kept as, with the way back, in the place of the verdict and in
+/// Shows what the last drawing was kept as, with the way back, in the place of the verdict and in
 /// type of this `size`, until something is drawn.
 pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
     let place = style::verdict_row(ui, size, |ui| {

@@ -48,7 +48,7 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
         } else {
             1.0
         };
-        // A ground of its own, so that it stands out from a photograph too.
+        // A solid background, so that it stands out from a photograph too.
         let ground = palette.paper.gamma_multiply(0.8);
         painter.rect_stroke(
             around,
@@ -164,7 +164,7 @@ pub fn digits(ui: &mut Ui, app: &App, shown: &mut Cached<Vec<Image>>, actions: &
         });
 }
 
-/// The number in type of this `size`, or smaller where it is long; screen readers announce its
+/// The number in type of this `size`, or smaller if it is long; screen readers announce its
 /// changes.
 pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
     let digits = app.draw.digits(&app.ctx);

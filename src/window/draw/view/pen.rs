@@ -52,7 +52,7 @@ impl Pen {
         let events = ctx.input(|input| input.events.clone());
         for event in events {
             match event {
-                // The system takes the finger away for a gesture of its own, or another window
+                // The system takes over the finger for a gesture, or another window
                 // comes to the front. A pointer that only leaves the window with its button held
                 // comes back, or lets go out there.
                 Event::Touch {
@@ -209,8 +209,8 @@ fn to_canvas(pos: Pos2, rect: Rect, scale: f32) -> [f32; 2] {
     ]
 }
 
-/// The shares of the way between two positions where it enters this rectangle and leaves it (Liang
-/// & Barsky 1984); `None` if it stays outside.
+/// The fractions of the way between two positions where it enters this rectangle and leaves it
+/// (Liang & Barsky 1984); `None` if it stays outside.
 fn inside(from: Pos2, to: Pos2, rect: Rect) -> Option<[f32; 2]> {
     let mut shares = [0.0_f32, 1.0_f32];
     for axis in 0..2 {

@@ -48,7 +48,7 @@ impl std::fmt::Debug for StepsView {
     }
 }
 
-/// What a stage is called, and what its step does; or what happens instead if it is left out.
+/// The name of a stage, and what its step does; or what happens instead if it is left out.
 const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
     let [name, done, left_out] = match kind {
         StageKind::Drawn => ["Your drawing", "As you drew it, with your pen.", ""],

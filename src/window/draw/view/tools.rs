@@ -148,7 +148,7 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             }),
             _ => None,
         });
-        // What copies is Ctrl+C or a key of its own; either arrives as this event.
+        // Ctrl+C and a dedicated Copy key both arrive as this event.
         let copied = draws && input.events.contains(&Event::Copy);
         let other_tool = match app.draw.tool {
             Tool::Eraser => Tool::Pen,

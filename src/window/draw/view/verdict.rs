@@ -29,7 +29,7 @@ const LETTER: f32 = 0.58;
 /// The width that is left beside a name, relative to the whole.
 const BESIDE: f32 = 0.36;
 
-/// The verdict on a drawing of one of these classes in type of this `size`, or smaller where its
+/// The verdict on a drawing of one of these classes in type of this `size`, or smaller if its
 /// name is long; screen readers announce its changes.
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, size: f32) {
     let verdict = reading.map(Verdict::of);

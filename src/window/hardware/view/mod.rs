@@ -18,7 +18,7 @@ pub mod other_machine;
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
-/// The width of the hardware column, in points, and its share of a wide window.
+/// The width of the hardware column, in points, and its fraction of a wide window.
 const HARDWARE_WIDTH: std::ops::RangeInclusive<f32> = 360.0..=520.0;
 const HARDWARE_SHARE: f32 = 0.19;
 /// The greatest width of the self-test, in points.

@@ -124,7 +124,7 @@ struct Figure {
     pub value: String,
     /// An explanation in a sentence or two.
     pub about: String,
-    /// The latest samples, oldest first, as shares of the curve's height; empty for a figure
+    /// The latest samples, oldest first, as fractions of the curve's height; empty for a figure
     /// without a curve.
     pub curve: Vec<f32>,
     /// The longest value it can have, so that the layout does not move when it changes.

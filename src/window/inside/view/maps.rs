@@ -16,7 +16,7 @@ use crate::window::style::{self, Palette};
 pub struct Scale {
     low: f32,
     high: f32,
-    /// Whether they are those of ink on paper.
+    /// Whether they show ink on paper.
     ink: bool,
 }
 
@@ -38,8 +38,8 @@ impl Scale {
         }
     }
 
-    /// For numbers of this layer; of the normalized image, whose paper is below 0, from the lightest
-    /// pixel to the darkest.
+    /// For numbers of this layer; of the normalized image, whose paper is below 0, from the
+    /// lightest pixel to the darkest.
     pub fn of_layer(layer: &InspectedLayer, values: &[f32]) -> Self {
         if layer.kind != LayerKind::Image {
             return Self::of(values);
@@ -156,7 +156,7 @@ impl std::fmt::Debug for Atlas {
 }
 
 impl Atlas {
-    /// Takes in these pictures, unless it has those of this `version` already.
+    /// Takes in these pictures, unless it has this `version` already.
     pub fn update<'a>(
         &mut self,
         ui: &Ui,

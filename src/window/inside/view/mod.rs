@@ -43,7 +43,7 @@ pub struct InsideView {
     wheel: f32,
 }
 
-/// What is shown: the network at work, and which answer it is.
+/// What is shown: what the network computes, and for which answer.
 #[derive(Clone, Copy)]
 struct Shown<'a> {
     app: &'a App,
@@ -232,7 +232,7 @@ fn breadcrumb(ui: &mut Ui, shown: Shown<'_>, level: Level, actions: &mut Vec<Act
     });
 }
 
-/// What a level is called.
+/// The name of a level.
 fn name(shown: Shown<'_>, level: Level) -> String {
     let inspection = shown.inspection;
     let layer_of = |layer: usize| inspection.layers.get(layer);

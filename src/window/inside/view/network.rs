@@ -21,7 +21,7 @@ const INDENT: Margin = Margin {
     left: 4,
     ..Margin::ZERO
 };
-/// What stands above the tiles of a layer, in points.
+/// The height above the tiles of a layer, in points.
 const BESIDE_TILES: f32 = 80.0;
 /// The space between two tiles, in points.
 const SPACE: f32 = 3.0;
@@ -36,7 +36,7 @@ const ROWS: usize = 2;
 const NAMED: f32 = 60.0;
 /// From this side on, in points, the cell of a class has its score below its name.
 const WITH_SCORE: f32 = 46.0;
-/// A layer with more units than this can be reached by keyboard only where it is in sight.
+/// A layer with more units than this can be reached by keyboard only if it is in sight.
 const REACHED: usize = 300;
 
 /// Draws all layers, or `only` one of them.
@@ -148,7 +148,7 @@ struct Tiles<'a> {
 }
 
 impl Tiles<'_> {
-    /// Draws the layer among the others; gives the place of its node on the line beside it.
+    /// Draws the layer among the others; returns the place of its node on the line beside it.
     fn in_network(&self, ui: &mut Ui, actions: &mut Vec<Action>) -> Pos2 {
         let top = ui.cursor().min;
         let line = ui.spacing().interact_size.y;

@@ -126,7 +126,7 @@ pub fn bar(
     });
 }
 
-/// Says that an early network is in use, and leads back; false if none is.
+/// Shows that an early network is in use, with the way back; false if none is.
 pub fn back_to_end(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> bool {
     let in_use = app.run_in_use();
     let Some((run, record)) = in_use.and_then(|(run, at)| Some((run, run.snapshots.get(at)?)))
@@ -348,7 +348,7 @@ impl Table<'_> {
         response.on_hover_text(words(run, position));
     }
 
-    /// Paints what an image with this label was taken for; gives it in words.
+    /// Paints what an image with this label was taken for; returns it in words.
     fn verdict(&self, ui: &Ui, cell: Rect, label: u8, digit: u8) -> String {
         let palette = style::palette(ui);
         let classes = &self.in_use.0.plan.classes;
@@ -382,7 +382,7 @@ impl Table<'_> {
     }
 }
 
-/// What stands above a column: the step and the percentage of validation images that were right.
+/// The text above a column: the step and the percentage of validation images that were right.
 fn heads(run: &RunSummary, position: usize) -> (String, String) {
     let whole = |accuracy: f32| percent(accuracy.into(), 0).trim_end_matches('%').to_owned();
     match (run.snapshots.get(position), run.kept()) {

@@ -12,7 +12,7 @@ use crate::window::{Action, InsideAction, Level, Pushes as _, style};
 /// The width of the column with the map, of the room's, and its limits in points.
 const MAP: f32 = 0.4;
 const MAP_WIDTH: std::ops::RangeInclusive<f32> = 190.0..=460.0;
-/// The same where the numbers themselves need more of it.
+/// The same if the numbers themselves need more of it.
 const MAP_BESIDE_NUMBERS: f32 = 0.29;
 /// The greatest side of a step's map, and of the pictures of inputs and filters, in points.
 const STEP: f32 = 150.0;
@@ -191,7 +191,7 @@ impl<'a> Open<'a> {
         self.unit.steps.len() + 2 * self.unit.terms.len() + head
     }
 
-    /// The part of a term's map that is multiplied for the number, where that is not all of it.
+    /// The part of a term's map that is multiplied for the number, if that is not all of it.
     pub fn window(&self, rect: Rect) -> Option<Rect> {
         let LayerKind::Convolution {
             size,

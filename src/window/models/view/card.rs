@@ -86,7 +86,7 @@ pub fn of_starter(app: &App) -> Card<'_> {
     }
 }
 
-/// What stands below the title: of a model with a name of its own its network and data, the date,
+/// The line below the title: network and data of a model with its own name, the date,
 /// and how it came about.
 fn line(entry: &RunEntry, summary: &RunSummary, repeats: Option<&Repeats<'_>>) -> String {
     let is_named = !entry.annotation.name.is_empty();
@@ -102,8 +102,8 @@ fn line(entry: &RunEntry, summary: &RunSummary, repeats: Option<&Repeats<'_>>) -
     facts.collect::<Vec<_>>().join(" · ")
 }
 
-/// What a run is found by: its title, network and data, its note, its tags, its date, and the name
-/// of its folder.
+/// The text that a search looks in: a run's title, network and data, its note, its tags, its date,
+/// and the name of its folder.
 pub fn searched_text(entry: &RunEntry) -> String {
     let folder = entry.folder.file_name().unwrap_or(entry.folder.as_os_str());
     let Annotation { note, tags, .. } = &entry.annotation;

@@ -14,7 +14,7 @@ use crate::text::format::percent;
 use crate::window::plots::scale::{Series, percent_tick, static_plot, whole_tick};
 use crate::window::{Thumbnail, style};
 
-/// The limits of the plot's height, in points, and the greatest share of its width.
+/// The limits of the plot's height, in points, and the greatest fraction of its width.
 const HEIGHT: RangeInclusive<f32> = 150.0..=560.0;
 const GREATEST_SHARE: f32 = 0.5;
 /// Left below the plot for the folder's name, in points.
@@ -23,7 +23,7 @@ const BELOW: f32 = 60.0;
 /// Points of a curve.
 type Curve = Vec<[f64; 2]>;
 
-/// Draws the plot; nothing for a run without epochs. Where `curve` has the steps of a run with few
+/// Draws the plot; nothing for a run without epochs. If `curve` has the steps of a run with few
 /// epochs, they take the place of the epochs.
 pub fn accuracy_plot(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail>) {
     let palette = style::palette(ui);
@@ -163,7 +163,7 @@ pub fn repeats(
     ui.add_space(style::GAP);
 }
 
-/// Validation accuracy by epoch: the curve of each run, that of the one that is shown stronger, and
+/// Validation accuracy by epoch: the curve of each run, the shown run's stronger, and
 /// a band for the interval of the mean.
 fn plot(ui: &mut Ui, repeats: &Repeats<'_>, shown: &Path) {
     const TITLE: &str = "Validation accuracy of all runs";

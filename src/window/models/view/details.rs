@@ -21,7 +21,7 @@ use crate::window::{Action, App, ModelsAction, Pushes as _};
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;
 
-/// The settings' share of the width beside the results, and their least width in points.
+/// The settings' fraction of the width beside the results, and their least width in points.
 const SETTINGS_FRACTION: f32 = 0.3;
 const SETTINGS_WIDTH: f32 = 380.0;
 
@@ -197,8 +197,8 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
             ),
         }
         if let Some(record) = summary.kept() {
-            // Those of a mix are from all of its sources: not the same measure as the test
-            // accuracy.
+            // The validation images of a mix are from all of its sources: not the same measure as
+            // the test accuracy.
             let accuracy = percent(f64::from(record.validation_accuracy), 2);
             let held_out = grouped(plan.validation_images);
             let validated = format!("{accuracy} on {held_out} images held out from training");
@@ -321,7 +321,7 @@ pub fn star(entry: &RunEntry) -> ModelsAction {
     ModelsAction::Annotate(entry.folder.clone(), annotation)
 }
 
-/// Network and data of a run with a name of its own, when it finished, after how many epochs, and
+/// Network and data of a run with its own name, when it finished, after how many epochs, and
 /// where it was imported from.
 fn origin(entry: &RunEntry, summary: &RunSummary) -> String {
     let mut origin = local_time(&summary.finished_at);

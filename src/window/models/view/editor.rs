@@ -1,5 +1,5 @@
 //! The dialogs of the Models screen: a model's name, note and tags, and how the weights of a file
-//! are meant, where trials left doubt.
+//! are meant, if trials left doubt.
 
 use std::path::PathBuf;
 

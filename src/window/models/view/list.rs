@@ -84,7 +84,7 @@ impl Order {
         tag.clone_into(&mut self.search);
     }
 
-    /// The group that this run is listed in, where the list is grouped: its first tag.
+    /// The group that this run is listed in, if the list is grouped: its first tag.
     pub fn group(&self, entry: &RunEntry) -> Option<String> {
         let tag = Some(first_tag(entry)).filter(|tag| !tag.is_empty());
         (self.sort == SortBy::Tag).then(|| tag.unwrap_or("Without a tag").to_owned())

@@ -54,10 +54,10 @@ pub struct ModelsView {
 /// Below this width, in points, details are shown below the selected model instead of beside the
 /// list.
 const TWO_COLUMNS: f32 = 760.0;
-/// The list's share of the width beside the details, and its limits in points.
+/// The list's fraction of the width beside the details, and its limits in points.
 const LIST_SHARE: f32 = 0.34;
 const LIST_WIDTH: RangeInclusive<f32> = 360.0..=560.0;
-/// From this width on, in points, the list has two columns of cards; its share of the width, and
+/// From this width on, in points, the list has two columns of cards; its fraction of the width, and
 /// the greatest width.
 const TWO_CARDS: f32 = 1540.0;
 const TWO_CARDS_SHARE: f32 = 0.42;

@@ -241,7 +241,7 @@ fn collect(ui: &mut Ui, button: Button<'_>, actions: &mut Vec<Action>) {
         .pushes(actions, || MyDigitsAction::Collect);
 }
 
-/// What came of the last fine-tuning, and the way back from it while its model is in use.
+/// The result of the last fine-tuning, and the way back from it while its model is in use.
 fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(result) = &app.my_digits.fine_tuned else {
         return;

@@ -19,7 +19,7 @@ pub fn show(
     chosen: &mut Option<usize>,
     height: f32,
 ) {
-    // Where there are many, they scroll: the bar is beside them.
+    // If there are many, they scroll: the bar is beside them.
     ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width);
     let scores = class_scores(evaluation);
     let weakest = scores

@@ -153,8 +153,8 @@ fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
 }
 
 /// The cells' colors. Correct predictions far outnumber errors, so the diagonal is scaled by the
-/// share of its row, and errors by the square root of their share of the largest error count, which
-/// keeps single errors visible.
+/// fraction of its row, and errors by the square root of their fraction of the largest error count,
+/// which keeps single errors visible.
 struct Shades {
     palette: Palette,
     rows: Vec<u32>,

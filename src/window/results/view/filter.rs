@@ -1,5 +1,5 @@
-//! Which images of an evaluation are shown: the errors, or those of a cell of the confusion matrix,
-//! of a class or of a bin of confidence, or those whose labels are suspected to be wrong.
+//! Which images of an evaluation are shown: the errors, or images of a cell of the confusion
+//! matrix, of a class or of a bin of confidence, or those whose labels are suspected to be wrong.
 
 use super::confusion::Cell;
 use crate::math::statistics::{cell_sentence, class_scores, error_count};
@@ -164,7 +164,7 @@ pub fn bin_sentence(evaluation: &Evaluation, bin: usize) -> String {
     )
 }
 
-/// What is said where no image is shown.
+/// The text when no image is shown.
 pub fn nothing(filter: Option<Filter>, evaluation: &Evaluation, classes: &Classes) -> String {
     let not_kept = |sentence: &str| {
         let kept = grouped(evaluation.mistakes().count() as u64);

@@ -101,7 +101,7 @@ impl Gallery {
     }
 }
 
-/// What is said of an image: two lines below it, and a sentence for screen readers.
+/// The texts of an image: two lines below it, and a sentence for screen readers.
 pub struct Texts {
     lines: [String; 2],
     spoken: String,

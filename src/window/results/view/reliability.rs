@@ -20,7 +20,7 @@ const LABELS: Rangef = Rangef {
     min: 18.0,
     max: 24.0,
 };
-/// What the diagram takes with its texts, in points.
+/// The height of the diagram with its texts, in points.
 pub const TOTAL_HEIGHT: f32 = 250.0;
 
 /// Draws the diagram with its sentence, and updates the chosen bin; nothing without images.

@@ -27,7 +27,7 @@ pub struct SweepScreen {
 
 /// Below this width, in points, the list stands below the form, and the plots below the table.
 const TWO_COLUMNS: f32 = 960.0;
-/// The share of the width that the form has beside the list.
+/// The fraction of the width that the form has beside the list.
 const FORM_SHARE: f32 = 0.56;
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Action>) {
@@ -186,8 +186,8 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
 
 /// From this size on, in points, everything is shown at once.
 const ALL_AT_ONCE: Vec2 = vec2(960.0, 430.0);
-/// The share of the width that the table and the parallel coordinates have, and the share of the
-/// height above them.
+/// The fraction of the width that the table and the parallel coordinates have, and the fraction of
+/// the height above them.
 const LEFT: f32 = 0.64;
 const TOP: f32 = 0.5;
 

@@ -175,7 +175,7 @@ fn cell(column: Column, rank: Option<usize>, trial: &Trial) -> String {
     }
 }
 
-/// Where the texts of a column stand: those of numbers at its right edge, below each other.
+/// The alignment of a column: numbers at its right edge, below each other.
 fn anchor(sweep: &SweepView, column: Column) -> Align2 {
     let is_number = match column {
         Column::Rank | Column::Trial | Column::Accuracy | Column::Time => true,

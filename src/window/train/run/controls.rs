@@ -28,7 +28,7 @@ impl App {
             Err(WithoutResult::Cancelled) => {
                 train.end_run(ctx, id, Phase::Discarded);
                 ctx.list_interrupted();
-                // Train says it above the curves, with a button to resume it.
+                // Train shows it above the curves, with a button to resume it.
                 if ctx.screen != Screen::Train && train.interrupted_checkpoint().is_some() {
                     ctx.show_notice(Severity::Info, Message::stopped_unfinished());
                 }
@@ -187,7 +187,7 @@ impl Train {
     }
 
     /// Starts a run again that was refused because its batches are larger than its data, with
-    /// settings that fit, and says so; false if that is not the problem.
+    /// settings that fit, with a notice; false if that is not the problem.
     pub fn fit_to_small_data(&mut self, ctx: &mut Ctx, job: &Job, problem: &Problem) -> bool {
         let (Job::Train { config, from: None }, Code::BatchLargerThanSet { images }) =
             (job, &problem.code)

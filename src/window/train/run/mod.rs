@@ -34,7 +34,7 @@ pub enum Phase {
     Discarded,
     /// It was interrupted in an earlier session.
     Interrupted,
-    /// It failed; a notice says why.
+    /// It failed, with a notice.
     Failed,
 }
 
@@ -69,7 +69,7 @@ pub struct RunView {
     pub plan: Option<RunPlan>,
     /// Images of its data, as they are read or generated.
     pub data_images: DataImages,
-    /// What its weights were initialized from, where those are statistics of the training images.
+    /// What its weights were initialized from, if those are statistics of the training images.
     pub initialization: Option<InitializationReport>,
     pub history: History,
     pub now: Telemetry,
@@ -87,9 +87,9 @@ pub struct RunView {
     pub checkpoint: Option<LastCheckpoint>,
     /// True once settings for another run were chosen after it had ended: that one is meant by now.
     pub passed_over: bool,
-    /// What the person was told when it could not be saved.
+    /// The message that was shown when it could not be saved.
     pub not_saved: Option<Message>,
-    /// True once the person was told that checkpoints cannot be written.
+    /// True once a notice has reported that checkpoints cannot be written.
     pub complained: bool,
 }
 
@@ -239,7 +239,7 @@ pub struct History {
 
 impl History {
     /// Drops what came after the step `last`, from which the run is resumed, and keeps the epochs
-    /// `before`. The steps are those of the checkpoint, `curve`, where they were not seen here.
+    /// `before`. The steps come from the checkpoint, `curve`, if they were not seen here.
     pub fn rewind(&mut self, before: Vec<EpochRecord>, curve: Vec<StepPoint>, last: u64) {
         if self.steps.is_empty() {
             self.steps = curve;
@@ -294,7 +294,7 @@ pub struct RunningMean {
 }
 
 impl RunningMean {
-    /// Takes the next value and gives the mean. `smoothing` from 0 (the value as it is) to just
+    /// Takes the next value and returns the mean. `smoothing` from 0 (the value as it is) to just
     /// under 1.
     pub fn take(&mut self, value: f64, smoothing: f64) -> f64 {
         let keep = smoothing.clamp(0.0, 0.9999);

@@ -117,7 +117,7 @@ impl RunView {
 }
 
 impl RunView {
-    /// The share of the run that is done, from 0 to 1.
+    /// The fraction of the run that is done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
         match (&self.phase, &self.plan) {
             (Phase::Preparing(fraction), _) => *fraction,

@@ -82,7 +82,7 @@ const SHOWN: usize = 40;
 #[derive(Debug)]
 pub struct Samples {
     pub data: DataSpec,
-    /// Its images, digit by digit; empty while they are loaded, and where they cannot be.
+    /// Its images, digit by digit; empty while they are loaded, and if they cannot be.
     pub images: Vec<Image>,
     /// What it holds and what may be wrong with it, if that is not known anyway.
     pub overview: Option<Overview>,
@@ -99,7 +99,7 @@ impl Train {
         samples.filter(|samples| !samples.images.is_empty())
     }
 
-    /// What the classes of the chosen data set stand for: those of people's own data are known once
+    /// What the classes of the chosen data set stand for: for people's own data, it is known once
     /// it was looked at.
     pub fn data_classes(&self, ctx: &Ctx) -> Classes {
         let looked_at = self.chosen_samples(ctx);
@@ -202,7 +202,7 @@ pub struct DownloadView {
     data_before: DataSpec,
     cancelled: Arc<AtomicBool>,
     started: Instant,
-    /// The share that was there already; `None` before the first update.
+    /// The fraction that was there already; `None` before the first update.
     fraction_before: Option<f32>,
 }
 
@@ -215,7 +215,7 @@ pub enum DownloadState {
     Failed {
         /// Why, and what to do.
         message: Message,
-        /// How to get the files without Inkling, where that may help.
+        /// How to get the files without Inkling, if that may help.
         by_hand: Option<String>,
     },
 }

@@ -11,8 +11,8 @@ use crate::settings::PresetRate;
 use crate::text::format::duration;
 use crate::window::{App, Ctx, Machine, Models, Train};
 
-/// The time that it takes to recognize an image, as a share of the time that it takes to learn from
-/// one: the backward pass costs about as much as two forward passes.
+/// The time that it takes to recognize an image, as a fraction of the time that it takes to learn
+/// from one: the backward pass costs about as much as two forward passes.
 const EVALUATION: f64 = 1.0 / 3.0;
 
 impl App {
@@ -144,7 +144,7 @@ impl Machine {
         }
     }
 
-    /// Takes in how fast the presets are. Where other programs disturbed the measurement, no
+    /// Takes in how fast the presets are. If other programs disturbed the measurement, no
     /// estimate is better than a wrong one.
     pub fn presets_timed(
         &mut self,

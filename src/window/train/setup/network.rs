@@ -1,5 +1,5 @@
-//! The network of the next run as blocks that can be moved, added and removed, and what the run will
-//! do, in words.
+//! The network of the next run as blocks that can be moved, added and removed, and what the run
+//! will do, in words.
 
 use crate::data::validation_size;
 use crate::nn::{BlockCost, block_costs};
@@ -13,11 +13,11 @@ use crate::window::{App, Ctx, MyDigitsView, Train};
 #[derive(Clone, Debug)]
 pub struct Blocks {
     pub layers: Vec<HiddenLayer>,
-    /// What they give, up to the first that does not fit.
+    /// The shapes of their outputs, up to the first layer that does not fit.
     pub outputs: Vec<LayerOutput>,
     /// The one that does not fit, and why.
     pub misfit: Option<(usize, String)>,
-    /// What each costs, and last the layer that gives the logits; empty while one does not fit.
+    /// What each costs, and last the layer that computes the logits; empty while one does not fit.
     pub costs: Vec<BlockCost>,
     pub classes: usize,
 }
@@ -37,7 +37,7 @@ impl Blocks {
         let at = behind.map_or(0, |index| index + 1).min(self.layers.len());
         let mut layers = self.layers[..at].to_vec();
         layers.push(layer);
-        // What is wrong with what comes before or after is said there.
+        // Problems with the layers before or after are shown there.
         let misfit = HiddenLayers::outputs(&layers).1?;
         (misfit.index == Some(at) && !is_open_end(&layers)).then_some(misfit.reason)
     }
@@ -49,7 +49,6 @@ fn is_open_end(layers: &[HiddenLayer]) -> bool {
     HiddenLayers::new(&pooled).is_ok()
 }
 
-/// What a layer is called.
 pub const fn layer_name(layer: HiddenLayer) -> &'static str {
     match layer {
         HiddenLayer::Convolution { .. } => "Convolution",
@@ -89,7 +88,7 @@ pub const fn layer_description(layer: HiddenLayer) -> &'static str {
             "Brings the features of each token or image to mean 0 and variance 1, then scales them."
         }
         HiddenLayer::Dropout { .. } => {
-            "Sets a random share of the values to zero while training, so that the network does not rely on single ones."
+            "Sets a random fraction of the values to zero while training, so that the network does not rely on single ones."
         }
         HiddenLayer::Dense { .. } => {
             "Connects each neuron with every value before it. Here patterns become evidence for a digit."
@@ -143,7 +142,7 @@ pub fn layer_details(layer: HiddenLayer) -> Vec<String> {
     }
 }
 
-/// The size of what a layer gives: "26 × 26 × 32".
+/// The size of a layer's output: "26 × 26 × 32".
 pub fn size(output: LayerOutput) -> String {
     match output {
         LayerOutput::Image { side, channels } => format!("{side} × {side} × {channels}"),

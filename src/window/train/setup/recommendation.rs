@@ -154,7 +154,7 @@ impl Train {
         Some((RunConfig { data, ..config }, reason))
     }
 
-    /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
+    /// MNIST mixed with built-in digits, if it was found: the best data for a model that is to
     /// recognize drawings.
     pub fn mnist_and_builtin(&self, ctx: &Ctx) -> Option<DataSpec> {
         let mnist = self.found_set(PublicDataset::Mnist)?;
@@ -178,7 +178,7 @@ impl Ctx {
         self.device_for(config.device, config.precision) == DeviceChoice::Cuda
     }
 
-    /// What this value of a field means on this machine, where it is valid but hardly meant.
+    /// What this value of a field means on this machine, if it is valid but hardly meant.
     pub fn field_note(&self, setting: Setting) -> Option<String> {
         let cores = self.hardware.as_ref()?.cpu.usable_cores;
         let threads = self.config.threads.filter(|threads| *threads > cores)?;

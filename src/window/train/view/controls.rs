@@ -182,7 +182,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     }
 }
 
-/// What it means to save an interrupted run.
+/// Describes saving an interrupted run.
 pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last completed epoch, as Stop does. It cannot be resumed afterwards";
 
 /// Draws it; nothing if there is no such run.

@@ -99,7 +99,7 @@ fn missing(ui: &mut Ui, app: &App, set: PublicDataset) -> bool {
     button.clicked()
 }
 
-/// What the chosen data is, in a sentence.
+/// A sentence about the chosen data.
 pub fn description(app: &App) -> String {
     match app.ctx.config.data.sources() {
         [DataSource::Builtin] => "60,000 synthetic handwritten-style digits. Ready in seconds.".to_owned(),

@@ -1,5 +1,5 @@
-//! What a run makes of its validation images while it trains, those of a class beside each other
-//! with its accuracy, and its first layer: below the canvas beside the plots. An image can be
+//! What a run makes of its validation images while it trains, the images of a class beside each
+//! other with its accuracy, and its first layer: below the canvas beside the plots. An image can be
 //! selected by pointer or keys.
 
 use eframe::egui::{
@@ -128,7 +128,7 @@ pub fn show(
             })
         }
     };
-    // The same space whatever is said, so that nothing moves.
+    // The same space whatever the text, so that nothing moves.
     ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| style::note(ui, words));
 }
 
@@ -214,7 +214,7 @@ fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, h
         from.map_or(0, |index| cells.moved(index, down, right))
     });
     style::describe(&response, Role::Grid, GRID_NAME, &learning.total());
-    // A bar stands beside the images of its class, where these have separate rows.
+    // A bar stands beside the images of its class, if these have separate rows.
     let counts = learning.by_class();
     let height = if cells.aligned {
         size * (cells.rows / counts.len().max(1)) as f32
@@ -249,7 +249,7 @@ const COLUMNS: usize = 10;
 struct Cells {
     places: Vec<(usize, usize)>,
     rows: usize,
-    /// Whether each class has rows of its own, and all classes as many.
+    /// Whether each class has separate rows, and all classes as many.
     aligned: bool,
 }
 
@@ -310,7 +310,7 @@ impl Cells {
     }
 }
 
-/// An image in gray, or in green and with a frame where it is classified correctly; under the wave
+/// An image in gray, or in green and with a frame if it is classified correctly; under the wave
 /// smaller and stronger.
 fn paint_image(
     ui: &Ui,
@@ -347,7 +347,7 @@ fn paint_image(
     }
 }
 
-/// How many of a class's images are classified correctly, with its name where nothing else says it.
+/// How many of a class's images are classified correctly, with its name if nothing else shows it.
 fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, named: bool) {
     let palette = style::palette(ui);
     let response = ui.interact(

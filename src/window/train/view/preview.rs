@@ -128,7 +128,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     }
 }
 
-/// The first images with an issue; where they are and how they are labeled is said on hover.
+/// The first images with an issue; hovering shows where they are and how they are labeled.
 fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
     ui.horizontal_wrapped(|ui| {
         let size = egui::Vec2::splat(EXAMPLE);

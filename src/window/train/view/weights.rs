@@ -1,6 +1,6 @@
 //! The first layer's weights as images: blue where a weight is positive, orange where it is
 //! negative, paper where it is zero. And what the statistics of the training images gave the
-//! network to start from: principal components, their shares of the variance, and the variance
+//! network to start from: principal components, their fractions of the variance, and the variance
 //! after every layer.
 
 use eframe::egui::{
@@ -46,8 +46,8 @@ pub fn filters(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>,
     }
 }
 
-/// Paints images of weights into this area, as large as fit there; the run and the steps behind
-/// them tell them from others.
+/// Paints images of weights into this area, as large as fit there; the run and its steps
+/// identify them.
 pub fn paint(
     ui: &Ui,
     area: Rect,
@@ -164,7 +164,7 @@ fn title(ui: &mut Ui, title: &str) {
     ui.add(Label::new(RichText::new(title).small().semibold()).truncate());
 }
 
-/// A bar for the share of each component.
+/// A bar for the fraction of each component.
 fn bars(ui: &mut Ui, components: &PatchComponents) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
     let (name, sentence) = (

@@ -29,7 +29,7 @@ pub fn suits(sizes: &Sizes, precision: Precision) -> bool {
 }
 
 /// The convolution of the sums' gradient that is the gradient of `x`, by the same weights turned
-/// around, where it is faster than im2col: with a stride of 1, and where the output is not so much
+/// around, if it is faster than im2col: with a stride of 1, and if the output is not so much
 /// smaller than the input that most of what it multiplied would be zeros.
 pub fn flipped(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
     let Window {

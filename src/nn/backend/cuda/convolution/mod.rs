@@ -1,6 +1,6 @@
-//! Convolution, with 2x2 max-pooling (and `ReLU`) of its sums in one pass where a layer has it.
+//! Convolution, with 2x2 max-pooling (and `ReLU`) of its sums in one pass if a layer has it.
 //!
-//! Where possible it is an implicit matrix product: a kernel of ours reads the pixels it multiplies
+//! If possible it is an implicit matrix product: a kernel of ours reads the pixels it multiplies
 //! from the image ([`implicit`]). Elsewhere im2col writes them as a matrix for cuBLAS ([`im2col`]).
 //! Both accumulate in f32.
 
@@ -79,7 +79,7 @@ impl Sizes {
         self.images * self.out_height * self.out_width
     }
 
-    /// For patches of this many elements: the pixels under the kernel, the bias where it is a part
+    /// For patches of this many elements: the pixels under the kernel, the bias if it is a part
     /// of them, and zeros.
     fn geometry(&self, patch_len: usize) -> Geometry {
         let Self {
@@ -114,7 +114,7 @@ impl Sizes {
     }
 }
 
-/// See [`crate::nn::ops::conv2d`], and `conv2d_max_pool` where pooling follows.
+/// See [`crate::nn::ops::conv2d`], and `conv2d_max_pool` if pooling follows.
 pub fn conv2d(x: &Tensor, layer: Conv2d<'_>, grad: GradMode, products: Products) -> Result<Output> {
     let images = x.contiguous()?;
     let conv = Convolution::new(Sizes::new(&images, &layer)?, &layer, products)?;
@@ -187,7 +187,7 @@ impl Convolution {
         sums.reshape((images, out_height, out_width, outputs))
     }
 
-    /// Of the sums' gradient, where a kernel writes it.
+    /// Of the sums' gradient, if a kernel writes it.
     const fn dtype_of_sums(&self) -> DType {
         if self.im2col.is_some() {
             self.products.dtype()
@@ -237,7 +237,7 @@ impl Convolution {
     }
 
     /// The gradients of weights and bias from theirs in the order of a patch,
-    /// `[outputs, patch_len]`. Where the bias is not a part of a patch, its own is given.
+    /// `[outputs, patch_len]`. If the bias is not a part of a patch, its own is given.
     fn unpacked(
         &self,
         of_packed: &Tensor,
@@ -249,7 +249,7 @@ impl Convolution {
             .map(|bias| empty(bias.len(), DType::F32, of_packed))
             .transpose()?;
         let geometry = self.sizes.geometry(of_packed.dim(1)?);
-        // SAFETY: a thread for each element of `of_packed`; every weight, and the bias where it is
+        // SAFETY: a thread for each element of `of_packed`; every weight, and the bias if it is
         // a part of a patch, is among them.
         unsafe {
             launch! {

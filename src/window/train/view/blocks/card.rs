@@ -1,4 +1,4 @@
-//! A block on its card, with a picture of how large what it gives is.
+//! A block on its card, with a picture of the size of its output.
 
 use eframe::egui::{
     Align2, Painter, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, TextStyle,
@@ -17,7 +17,7 @@ const LINES: usize = 3;
 /// The side of the picture below them, in points.
 const PICTURE: f32 = 36.0;
 
-/// A card with a name, lines of text, and below them the size of what a layer gives.
+/// A card with a name, lines of text, and below them the size of a layer's output.
 pub struct Card<'a> {
     pub name: &'a str,
     pub lines: &'a [String],
@@ -61,8 +61,8 @@ impl Card<'_> {
     }
 }
 
-/// Paints what a layer gives, larger the more it is: maps one behind the other, a row of tokens, or
-/// a column of values. Returns its right edge.
+/// Paints a layer's output, larger the more numbers it has: maps one behind the other, a row of
+/// tokens, or a column of values. Returns its right edge.
 fn paint(painter: &Painter, rect: Rect, output: LayerOutput, palette: style::Palette) -> f32 {
     let doublings = |count: u16| f32::from(count).log2().ceil() as usize + 1;
     let outline = Stroke::new(1.0, palette.edge);

@@ -1,5 +1,5 @@
-//! The network of the next run as a chain of blocks: what each gives and costs, and how to change,
-//! move, add and remove it.
+//! The network of the next run as a chain of blocks: the output and cost of each, and how to
+//! change, move, add and remove it.
 
 mod card;
 mod editor;
@@ -252,7 +252,7 @@ fn add(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<Hid
     style::explain_list(list.response, text, about).accessible_name("Add a layer");
 }
 
-/// A layer of each kind, as it is added behind one that gives so many channels.
+/// A layer of each kind, as it is added after one with this many output channels.
 fn offered(channels: u16) -> [HiddenLayer; 9] {
     let heads = [4, 2]
         .into_iter()
