@@ -81,6 +81,20 @@ pub trait Classify: Send {
 
 /// A model that is ready to classify, or several together. Made from a network that is being
 /// trained, it always uses the newest weights.
+///
+/// ```
+/// use inkling::infer::{Classifier, Classify};
+/// use inkling::ink::{Ink, Steps};
+/// use inkling::records::ModelRef;
+///
+/// let classifier = Classifier::load(&ModelRef::Starter)?.expect("the starter model has a file");
+/// let seven = Ink {
+///     strokes: vec![vec![[10.0, 10.0], [60.0, 10.0], [30.0, 90.0]]],
+///     pen: None,
+/// };
+/// assert_eq!(classifier.classify_drawing(&seven, &Steps::ALL)?.digit, 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Classifier {
     members: Vec<Member>,

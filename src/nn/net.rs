@@ -38,6 +38,16 @@ pub enum Mode<'a> {
 }
 
 /// A network. Clones share their weights: a clone sees every later update.
+///
+/// ```
+/// use inkling::nn::{Mode, Net};
+/// use inkling::run_config::{Activation, ModelKind};
+///
+/// let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1)?;
+/// let logits = net.forward(&[0; 784], Mode::Eval)?;
+/// assert_eq!(logits.dims(), [1, 10]);
+/// # candle_core::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Net {
     network: Network,

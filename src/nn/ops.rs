@@ -8,6 +8,19 @@
 //! candle's own `max_pool2d` and the gradient of its `conv2d` are not used: the first gives a
 //! unique maximum a quarter of its gradient and misaligns odd sizes (candle 0.11.1, `backprop.rs`),
 //! the second is slow.
+//!
+//! ```
+//! use candle_core::{Device, Tensor};
+//! use inkling::nn::Parameter;
+//! use inkling::nn::ops::{Context, linear};
+//!
+//! let weight = Parameter::new("fc.weight", vec![1.0, 0.0, 0.0, 2.0], &[2, 2])?;
+//! let bias = Parameter::new("fc.bias", vec![0.5, 0.5], &[2])?;
+//! let x = Tensor::new(&[[1.0_f32, 3.0]], &Device::Cpu)?;
+//! let y = linear(&x, &weight, &bias, false, Context::EVAL)?;
+//! assert_eq!(y.to_vec2::<f32>()?, [[1.5, 6.5]]);
+//! # candle_core::Result::Ok(())
+//! ```
 
 use candle_core::{Result, Shape, Tensor};
 

@@ -15,6 +15,31 @@ use crate::nn::{BackendKind, DeviceContext, Parameter};
 use crate::run_config::{OptimizerKind, RunConfig};
 
 /// Updates parameters by their gradients, and averages them if asked to.
+///
+/// ```
+/// use candle_core::{Device, Tensor};
+/// use inkling::nn::{DeviceContext, Parameter};
+/// use inkling::optim::{Optimizer, OptimizerConfig};
+/// use inkling::run_config::{OptimizerKind, Preset, RunConfig};
+///
+/// let config = RunConfig {
+///     optimizer: OptimizerKind::Sgd,
+///     momentum: 0.0,
+///     ..RunConfig::preset(Preset::QuickLook)
+/// };
+/// let weight = Parameter::new("weight", vec![1.0, 2.0], &[2])?;
+/// let mut optimizer = Optimizer::new(
+///     OptimizerConfig::new(&config, 60_000),
+///     std::slice::from_ref(&weight),
+///     &DeviceContext::CPU,
+///     None,
+/// )?;
+///
+/// weight.set_grad(Some(Tensor::new(&[4.0_f32, -4.0], &Device::Cpu)?));
+/// optimizer.step(0.25, 1.0, None)?;
+/// assert_eq!(weight.values()?, [0.0, 3.0]);
+/// # candle_core::Result::Ok(())
+/// ```
 pub struct Optimizer {
     config: OptimizerConfig,
     steps: u64,

@@ -40,6 +40,32 @@ use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 
 /// Trains as configured on this device, from the start or from a checkpoint, as if the run had not
 /// been interrupted.
+///
+/// ```
+/// use inkling::data::builtin;
+/// use inkling::nn::{DeviceContext, Net};
+/// use inkling::progress::Unwatched;
+/// use inkling::run_config::{ModelKind, Preset, RunConfig};
+/// use inkling::train::{EndRequest, RunObserver, TrainOutcome, train};
+///
+/// struct Quiet;
+///
+/// impl RunObserver for Quiet {
+///     fn on_micro_batch(&mut self, _: &Net) -> Result<(), EndRequest> {
+///         Ok(())
+///     }
+/// }
+///
+/// let data = builtin::generate(1, 600, 100, &mut Unwatched)?;
+/// let config = RunConfig {
+///     model: ModelKind::Linear,
+///     epochs: 1,
+///     ..RunConfig::preset(Preset::QuickLook)
+/// };
+/// let outcome = train(&config, &data, &DeviceContext::CPU, None, &mut Quiet)?;
+/// assert!(matches!(outcome, TrainOutcome::Trained(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn train(
     config: &RunConfig,
     data: &Dataset,
