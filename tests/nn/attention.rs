@@ -42,7 +42,13 @@ fn reference(qkv: &[f64], tokens: usize, heads: usize, depth: usize) -> Vec<f64>
 
 #[test]
 fn agrees_with_plain_loops_and_finite_differences() {
-    for (batch, tokens, heads, depth) in [(1, 1, 1, 1), (2, 5, 1, 3), (3, 4, 2, 2), (1, 7, 3, 4)] {
+    for (batch, tokens, heads, depth) in [
+        (1, 1, 1, 1),
+        (2, 5, 1, 3),
+        (3, 4, 2, 2),
+        (1, 7, 3, 4),
+        (1, 35, 1, 18),
+    ] {
         let mut x = Array::random(
             &[batch, tokens, 3 * heads * depth],
             &mut Random::new(tokens as u64),

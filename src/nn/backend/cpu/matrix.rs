@@ -142,7 +142,7 @@ pub const fn bf16_bits(value: f32) -> u16 {
 pub fn round(values: &mut [f32], precision: Precision) {
     match precision {
         Precision::F32 | Precision::Tf32 => {}
-        Precision::Bf16 => vectorized!(for value in values {
+        Precision::Bf16 => vectorized!(for value in values.iter_mut() {
             *value = f32::from_bits(u32::from(bf16_bits(*value)) << 16);
         }),
         Precision::F16 => {

@@ -3,8 +3,10 @@
 //! Work is split into chunks of a fixed size and partial sums are added in their order, so results
 //! do not depend on the number of threads. Gradients of parameters are added to `.grad` in place.
 
+mod attention;
 mod batch_norm;
 mod conv;
+mod lanes;
 mod linear;
 mod matrix;
 mod microkernels;
@@ -14,6 +16,7 @@ mod row_products;
 mod transformer;
 
 use candle_core::{CpuStorage, Device, Layout, Result, Shape, Storage, Tensor, WithDType};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 pub use matrix::{LargeProduct, rounded};
@@ -53,7 +56,7 @@ impl Backend for Cpu {
     }
 
     fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
-        transformer::attention(qkv, heads, context)
+        attention::attention(qkv, heads, context)
     }
 
     fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
@@ -131,13 +134,26 @@ const CHUNK: usize = 1 << 12;
 /// are called through has to be inlined to be compiled so, and pulp does not make sure that it is.
 macro_rules! vectorized {
     ($loops:expr) => {
-        pulp::Arch::new().dispatch(
+        pulp::Arch::new().dispatch($crate::nn::backend::cpu::Loops(
             #[inline(always)]
             || $loops,
-        )
+        ))
     };
 }
 use vectorized;
+
+/// Loops without a choice of instructions. Called by reference: a closure that is called by value
+/// is called through a function of the compiler's, which is not always inlined.
+struct Loops<F>(F);
+
+impl<R, F: FnMut() -> R> WithSimd for Loops<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _simd: S) -> R {
+        (self.0)()
+    }
+}
 
 fn tensor(values: Vec<f32>, shape: impl Into<Shape>) -> Result<Tensor> {
     Tensor::from_vec(values, shape.into(), &Device::Cpu)

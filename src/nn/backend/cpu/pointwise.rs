@@ -100,23 +100,26 @@ pub fn apply(activation: Activation, values: &mut [f32]) {
 /// Multiplies each gradient of an output by the activation's derivative at its input `x`. At 0,
 /// `ReLU` and its leaky form have the derivative from below.
 pub fn apply_derivative(activation: Activation, x: &[f32], gradient: &mut [f32]) {
-    let pairs = x.iter().zip(gradient);
-    vectorized!(match activation {
-        Activation::Relu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { 0.0 } else { *g }),
-        Activation::LeakyRelu =>
-            pairs.for_each(|(&x, g)| *g = if x <= 0.0 { LEAK * *g } else { *g }),
-        Activation::Gelu => pairs.for_each(|(&x, g)| {
-            let (share, density) = normal(x);
-            *g *= share + x * density;
-        }),
-        Activation::Silu => pairs.for_each(|(&x, g)| {
-            let share = logistic(x);
-            *g *= share * (1.0 + x * (1.0 - share));
-        }),
-        Activation::Tanh => pairs.for_each(|(&x, g)| {
-            let y = tanh(x);
-            *g *= 1.0 - y * y;
-        }),
+    vectorized!({
+        let pairs = x.iter().zip(gradient.iter_mut());
+        match activation {
+            Activation::Relu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { 0.0 } else { *g }),
+            Activation::LeakyRelu => {
+                pairs.for_each(|(&x, g)| *g = if x <= 0.0 { LEAK * *g } else { *g });
+            }
+            Activation::Gelu => pairs.for_each(|(&x, g)| {
+                let (share, density) = normal(x);
+                *g *= share + x * density;
+            }),
+            Activation::Silu => pairs.for_each(|(&x, g)| {
+                let share = logistic(x);
+                *g *= share * (1.0 + x * (1.0 - share));
+            }),
+            Activation::Tanh => pairs.for_each(|(&x, g)| {
+                let y = tanh(x);
+                *g *= 1.0 - y * y;
+            }),
+        }
     });
 }
 

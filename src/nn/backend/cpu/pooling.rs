@@ -181,7 +181,7 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
                     for pixel in image.chunks_exact(channels) {
                         add_to(means, pixel);
                     }
-                    for sum in means {
+                    for sum in means.iter_mut() {
                         *sum *= scale;
                     }
                 });
