@@ -31,7 +31,7 @@ def picture(program, name):
     whole = os.path.join(folder, name + ".png")
     program.screenshot(whole)
     # 256 colors are enough for a window, and a third of the bytes.
-    subprocess.run(["convert", whole, "-strip", "-colors", "256", "-define", "png:compression-level=9", "PNG8:" + whole], check=True)
+    subprocess.run(["convert", whole, "-strip", "+dither", "-colors", "256", "-define", "png:compression-level=9", "PNG8:" + whole], check=True)
 
 
 def draw(program, strokes):

@@ -188,9 +188,9 @@ pub fn evidence_sentence(peaks: &[Vec<usize>; 2], pixels: &[u8], name: &str) -> 
         .map(|peaks| peaks.first().map(|pixel| region(*pixel, pixels)));
     match (for_it, against) {
         (Some(for_it), Some(against)) if for_it != against => {
-            format!("The ink {for_it} speaks most for {name}, the ink {against} against it.")
+            format!("The ink {for_it} counts most toward {name}, the ink {against} against it.")
         }
-        (Some(for_it), _) => format!("The ink {for_it} speaks most for {name}."),
+        (Some(for_it), _) => format!("The ink {for_it} counts most toward {name}."),
         (None, Some(against)) => format!("The ink {against} speaks most against {name}."),
         (None, None) => format!("No part of the ink speaks clearly for {name} or against it."),
     }

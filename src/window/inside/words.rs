@@ -59,7 +59,7 @@ pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> Str
                 "Each filter looks through all maps before it for a larger pattern made of theirs"
             };
             let then = if pool {
-                "; of every 2 × 2 answers the strongest is kept."
+                "; only the strongest of every 2 × 2 answers is kept."
             } else {
                 "."
             };

@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Key, Pos2, Role, Sense, WidgetInfo, vec2};
 use egui_plot::{
-    AxisHints, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints,
+    AxisHints, FilledArea, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints,
     PlotTransform, Points, VLine,
 };
 
@@ -320,11 +320,15 @@ impl Chart<'_> {
 fn draw(plot_ui: &mut egui_plot::PlotUi<'_>, trace: &Trace<'_>, points: Vec<PlotPoint>) {
     match trace.look {
         Look::Faint => {
-            plot_ui.line(
-                Line::new(trace.name, PlotPoints::Owned(points))
-                    .color(trace.color.gamma_multiply(0.35))
-                    .width(1.0),
-            );
+            let color = trace.color.gamma_multiply(0.35);
+            if points.len() as f32 > plot_ui.response().rect.width() / 2.0 {
+                let [steps, low, high] = envelope(&points);
+                let area = FilledArea::new(trace.name, &steps, &low, &high);
+                plot_ui.add(area.fill_color(color).allow_hover(false));
+            } else {
+                let line = Line::new(trace.name, PlotPoints::Owned(points));
+                plot_ui.line(line.color(color).width(1.0));
+            }
         }
         Look::Solid => plot_ui.line(
             Line::new(trace.name, PlotPoints::Owned(points))
@@ -342,6 +346,21 @@ fn draw(plot_ui: &mut egui_plot::PlotUi<'_>, trace: &Trace<'_>, points: Vec<Plot
             plot_ui.points(marks.shape(mark_shape(trace.look)));
         }
     }
+}
+
+/// The positions of points, and the least and greatest height between the neighbors of each: a line
+/// through points that are closer than pixels is painted with spikes at its turns.
+fn envelope(points: &[PlotPoint]) -> [Vec<f64>; 3] {
+    let around = |index: usize| &points[index.saturating_sub(1)..points.len().min(index + 2)];
+    let heights = |join: fn(f64, f64) -> f64, start: f64| {
+        let height = |index| around(index).iter().map(|near| near.y).fold(start, join);
+        (0..points.len()).map(height).collect()
+    };
+    [
+        points.iter().map(|point| point.x).collect(),
+        heights(f64::min, f64::INFINITY),
+        heights(f64::max, f64::NEG_INFINITY),
+    ]
 }
 
 const fn mark_shape(look: Look) -> MarkerShape {

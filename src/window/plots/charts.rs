@@ -284,7 +284,11 @@ fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) ->
     if values.is_empty() {
         "no data yet".to_owned()
     } else {
-        format!("{} at step {:.0}", values.join(", "), curves.last_step())
+        format!(
+            "{} at step {}",
+            values.join(", "),
+            grouped(curves.last_step() as u64)
+        )
     }
 }
 

@@ -52,7 +52,7 @@ impl Topic {
             }
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \
-                 which is all the model sees; the bars show the probability it gives to each digit. On the canvas for several digits, a number is read from left to right, one digit at a time. How Inkling sees it shows each step from the drawing to that image, and Why? colors the ink by what it speaks for and shows what would make it another digit. You can also drop, paste or open an image. While a model is being trained, \
+                 which is all the model sees; the bars show the probability it gives to each digit. On the canvas for several digits, a number is read from left to right, one digit at a time. How Inkling sees it shows each step from the drawing to that image, and Why? colors the ink by whether it supports the answer and shows what would make it another digit. You can also drop, paste or open an image. While a model is being trained, \
                  its current weights are used, so you can watch it improve."
             }
             Self::Models => {

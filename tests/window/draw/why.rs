@@ -28,7 +28,7 @@ fn it_colors_the_ink_and_says_what_speaks_for_the_digit() {
         let digit = window.app().draw.prediction().unwrap().digit;
         window.key(Key::W);
         window.serve(&mut engine);
-        window.get_by_label_contains(&format!("speaks most for {digit}"));
+        window.get_by_label_contains(&format!("counts most toward {digit}"));
         assert!(
             window.value("Color scale").contains("+3.0 nats"),
             "{size:?}"
@@ -143,15 +143,15 @@ fn several_digits_are_explained_and_a_click_chooses_one() {
         window.serve(&mut engine);
         window.serve(&mut engine);
         window.get_by_label("Digit 3 of 3. Click another one below the canvas to explain it.");
-        window.get_by_label_contains("speaks most for 5");
+        window.get_by_label_contains("counts most toward 5");
         window.act(DrawAction::ChooseDigit(0));
-        window.get_by_label_contains("speaks most for 3");
+        window.get_by_label_contains("counts most toward 3");
 
         window.focus("Probability of 9");
         window.key(Key::Enter);
         window.serve(&mut engine);
         window.serve(&mut engine);
-        window.get_by_label_contains("speaks most for 9");
+        window.get_by_label_contains("counts most toward 9");
         window.get_by_label_contains("it would be read as 9 (81%)");
         window.act(DrawAction::ApplyChange);
         let strokes = window.app().draw.several.strokes().len();
@@ -161,7 +161,7 @@ fn several_digits_are_explained_and_a_click_chooses_one() {
         window.serve(&mut engine);
         window.serve(&mut engine);
         window.act(DrawAction::ChooseDigit(1));
-        window.get_by_label_contains("speaks most for 4");
+        window.get_by_label_contains("counts most toward 4");
     }
 }
 
@@ -178,7 +178,7 @@ fn several_digits_are_explained_once_the_pen_is_up() {
     window.get_by_label("Several digits are explained when the pen is up.");
     window.act(DrawAction::PenUp);
     window.serve(&mut engine);
-    window.get_by_label_contains("speaks most for 2");
+    window.get_by_label_contains("counts most toward 2");
 }
 
 #[test]
@@ -202,11 +202,11 @@ fn an_image_is_explained_but_has_no_strokes_to_change() {
     }
     window.key(Key::W);
     window.serve(&mut engine);
-    window.get_by_label_contains("speaks most for 1");
+    window.get_by_label_contains("counts most toward 1");
     window.get_by_label("Click another digit above to see which ink speaks for it.");
     window.act(DrawAction::ExplainClass(Some(4)));
     window.serve(&mut engine);
-    window.get_by_label_contains("speaks most for 4");
+    window.get_by_label_contains("counts most toward 4");
     window.get_by_label_contains("looked for only in drawings");
     assert!(!window.has("Apply this change"));
 }

@@ -36,7 +36,7 @@ impl Open<'_> {
             scale.legend(ui, rect.width());
             style::note(
                 ui,
-                "Click a pixel, or choose it with the arrow keys, to see how its number comes about.",
+                "Click a pixel, or choose it with the arrow keys, to see how its value is computed.",
             );
             return;
         }

@@ -52,6 +52,8 @@ pub fn show(
     let id = only.map_or("network".to_owned(), |only| format!("layer {only}"));
     let largest = largest(layers, ui.available_height());
     style::scroll(ui, id, |ui| {
+        // Space for the scroll bar, so that it never covers a number.
+        ui.set_max_width(ui.available_width() - 12.0);
         let mut nodes: Vec<Pos2> = Vec::new();
         for (index, (layer, scale)) in layers.iter().zip(&maps.scales).enumerate() {
             if only.is_some_and(|only| only != index) {

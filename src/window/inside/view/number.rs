@@ -92,7 +92,7 @@ fn ledger(ui: &mut Ui, open: &Open<'_>) {
             (StepKind::WeightedSum, _) => {
                 let how = match sums.len() {
                     1 => "all products added up".to_owned(),
-                    maps => format!("all products of {maps} maps added up"),
+                    maps => format!("the sum of the products of all {maps} maps"),
                 };
                 row(ui, "Products", &how, sums.iter().sum(), false);
             }

@@ -110,7 +110,7 @@ pub fn bar(
     ui.horizontal(|ui| {
         if position == end {
             let line = format!(
-                "{}. Move the slider to see how it came to this.",
+                "{}. Move the slider to see how it got here.",
                 words(run, end)
             );
             ui.label(style::hint(line));
@@ -268,7 +268,7 @@ impl Table<'_> {
                 .text(at, Align2::LEFT_CENTER, text, font.clone(), color);
         };
         text(LINE * 0.5, "Step");
-        text(LINE * 1.5, "Right, %");
+        text(LINE * 1.5, "Correct, %");
         let side = crisp(ui, SIDE, (self.row - 2.0).min(NAMES - 6.0));
         for row in 0..self.images {
             let at = corner + vec2(2.0, self.top(row) + (self.row - side) / 2.0);

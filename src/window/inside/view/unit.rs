@@ -171,7 +171,14 @@ impl<'a> Open<'a> {
     /// What a term takes its numbers from.
     pub fn term_name(&self, term: usize) -> String {
         let classes = self.shown.app.ctx.classes();
-        let name = |(layer, unit)| words::unit(self.shown.inspection, layer, unit, &classes);
+        let inspection = self.shown.inspection;
+        // A convolution's map is an input channel here, not a filter.
+        let name = |(layer, unit): (usize, usize)| match inspection.layers.get(layer) {
+            Some(before) if matches!(before.kind, LayerKind::Convolution { .. }) => {
+                format!("{}, map {}", before.name, unit + 1)
+            }
+            _ => words::unit(inspection, layer, unit, &classes),
+        };
         let of_layer = || {
             self.inputs
                 .first()

@@ -128,9 +128,12 @@ fn ask(ui: &mut Ui, question: &Question, answer: Option<usize>, actions: &mut Ve
     let Some(answer) = answer else { return };
     ui.add_space(style::GAP / 2.0);
     let verdict = match question.right {
-        Some(right) if right == answer => "Right. ",
-        Some(_) => "Not quite. ",
-        None => "",
+        Some(right) if right == answer => "Right. ".to_owned(),
+        Some(right) => question
+            .options
+            .get(right)
+            .map_or_else(String::new, |option| format!("Not quite: “{option}”. ")),
+        None => String::new(),
     };
     style::note_with_icon(ui, format!("{verdict}{}", question.answer));
 }

@@ -102,7 +102,7 @@ pub fn caption(
         Some(Filter::Cell((truth, answer))) => {
             let all = u64::from(evaluation.count(truth, answer));
             let [truth, answer] = [truth, answer].map(|class| classes.name(class));
-            let cell = format!("only {answer} instead of {truth}");
+            let cell = format!("only {truth} read as {answer}");
             (errors, only(&cell, &of(all, "most confident")))
         }
         Some(Filter::Class(class)) => {
@@ -130,7 +130,7 @@ pub fn caption(
     }
 }
 
-/// "only 9 instead of 4: 12, the most confident first".
+/// "only 4 read as 9: 12, the most confident first".
 fn only(what: &str, how_many: &str) -> String {
     if how_many.is_empty() {
         what.to_owned()

@@ -179,7 +179,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView, filter: &mut Option<F
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
             let about = "Expected calibration error (ECE, 15 bins): the average gap between confidence and accuracy. 0% means that predictions made with 90% confidence are right 90% of the time";
-            style::figure(ui, "Calibration error", &percent(error, 2), "confidence against accuracy").on_hover_text(about);
+            style::figure(ui, "Calibration error", &percent(error, 2), "mean gap between confidence and accuracy").on_hover_text(about);
         }
         if evaluation.suspected > 0 {
             let shown = *filter == Some(Filter::Suspects);

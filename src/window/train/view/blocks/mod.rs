@@ -105,12 +105,12 @@ fn output(ui: &mut Ui, blocks: &Blocks) -> Response {
     lines.extend(blocks.costs.last().map(parameters));
     let classes = u16::try_from(blocks.classes).unwrap_or(u16::MAX);
     let shown = Card {
-        name: "Verdict",
+        name: "Output",
         lines: &lines,
         output: Some(LayerOutput::Features(classes)),
     };
     let (_, response) = shown.show(ui, Sense::hover());
-    let name = format!("Verdict, {} classes: {}", blocks.classes, lines.join(", "));
+    let name = format!("Output, {} classes: {}", blocks.classes, lines.join(", "));
     style::name(&response, Role::Label, &name);
     response.on_hover_text("A dense layer with a neuron for each class, and softmax, which makes probabilities of what they give.")
 }
@@ -217,7 +217,7 @@ fn add(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<Hid
     let behind = view.chosen.or(blocks.layers.len().checked_sub(1));
     let (text, about) = match view.chosen {
         Some(_) => (
-            "Add a layer after it…",
+            "Add a layer after this one…",
             "Add a layer after the selected one",
         ),
         None => ("Add a layer…", "Add a layer at the end"),
