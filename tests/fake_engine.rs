@@ -62,6 +62,8 @@ use crate::support::write_idx_set;
 
 /// Steps of an epoch.
 pub const STEPS_PER_EPOCH: u64 = 10;
+/// What was done to the data of the trials of a sweep.
+pub const DATA_NOTE: &str = "Pixels from 0 to 1 were scaled to 0 to 255.";
 
 /// The engine's end of the line, in the hands of a test.
 pub struct FakeEngine {
@@ -373,6 +375,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         }),
         executor: Arc::new(move |_host, _settings, _parallel| {
             Box::new(FakeExecutor {
+                data_notes: vec![DATA_NOTE.to_owned()],
                 epochs: Some(Arc::clone(&epochs)),
                 ..FakeExecutor::default()
             })

@@ -24,6 +24,8 @@ pub struct FakeExecutor {
     pub most_at_once: usize,
     /// After this many trials no machine is left to start another.
     pub machines_last: Option<usize>,
+    /// What was done to the data of the trials, until it is said.
+    pub data_notes: Vec<String>,
     /// Epochs that it still completes; without a number, all.
     pub epochs: Option<Arc<AtomicI64>>,
 }
@@ -52,6 +54,11 @@ impl Executor for FakeExecutor {
         let (trial, config, done) = self.training.pop_front()?;
         if let Some(instead) = self.instead.take_if(|(other, _)| *other == trial) {
             return Some(instead);
+        }
+        if !self.data_notes.is_empty() {
+            let notes = std::mem::take(&mut self.data_notes);
+            self.training.push_front((trial, config, done));
+            return Some((trial, TrialEvent::DataNotes(notes)));
         }
         if done == config.epochs {
             return Some((trial, TrialEvent::Completed));

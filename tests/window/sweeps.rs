@@ -11,7 +11,7 @@ use inkling::window::{
     Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase, SweepView, TrainAction,
 };
 
-use crate::fake_engine::{FakeEngine, app};
+use crate::fake_engine::{DATA_NOTE, FakeEngine, app};
 use crate::window::stage::{Driven, Seen, sized};
 
 fn shown(app: &App) -> &SweepView {
@@ -61,6 +61,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         let sweep = Sweep::open(view.folder.as_ref().unwrap()).unwrap();
         assert!(sweep.trials() == view.trials && sweep.is_complete());
         assert!(!window.has("Sweep progress"), "it is complete");
+        window.get_by_label(DATA_NOTE);
         window.get_by_label_contains("Best: 9");
         if size[0] < 1000.0 {
             window.click("Progress and importance");

@@ -159,9 +159,16 @@ impl Sweeps {
             SweepNews::Sending(upload) => {
                 ctx.show_notice(Severity::Info, Message::sending(&upload));
             }
+            SweepNews::DataNotes(notes) => {
+                if let Some(view) = &mut self.shown {
+                    view.data_notes = notes;
+                }
+            }
             SweepNews::Ended(mut view, error) => {
                 ctx.sweep = None;
                 view.selected = selected;
+                let before = self.shown.take().map(|view| view.data_notes);
+                view.data_notes = before.unwrap_or_default();
                 if let Some(error) = error {
                     view.phase = SweepPhase::Failed(error.message());
                 }

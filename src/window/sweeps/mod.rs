@@ -61,6 +61,8 @@ pub struct SweepView {
     pub phase: SweepPhase,
     /// The newest figures while it is in progress.
     pub status: Option<SweepStatus>,
+    /// What was done to its data besides reading it, once a trial has read it.
+    pub data_notes: Vec<String>,
     /// The run whose test accuracy was read, and the trial whose settings it has.
     pub tested: Option<(u32, Tested)>,
     pub selected: Option<u32>,
@@ -80,6 +82,7 @@ impl SweepView {
             elapsed: 0.0,
             phase: SweepPhase::Starting,
             status: None,
+            data_notes: Vec::new(),
             tested: None,
             selected: None,
             importance: None,

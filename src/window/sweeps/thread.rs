@@ -35,6 +35,8 @@ pub enum SweepNews {
     Progress(Vec<Trial>, SweepStatus),
     /// Its data is about to be sent to another machine.
     Sending(DataUpload),
+    /// This was done to its data besides reading it.
+    DataNotes(Vec<String>),
     /// It goes on no further: it is complete or was interrupted, or there is an error.
     Ended(Box<SweepView>, Option<SweepError>),
     Failed(SweepError),
@@ -98,6 +100,10 @@ impl SweepObserver for NewsOfSweep<'_> {
 
     fn sending(&mut self, upload: &DataUpload) {
         (self.tell)(SweepNews::Sending(upload.clone()));
+    }
+
+    fn data_notes(&mut self, notes: &[String]) {
+        (self.tell)(SweepNews::DataNotes(notes.to_vec()));
     }
 
     fn epoch(&mut self, trial: &Trial) {

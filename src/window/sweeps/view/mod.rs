@@ -112,6 +112,9 @@ fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             .accessible_name("Sweep progress");
     }
     settings(ui, app, sweep, actions);
+    for done in &sweep.data_notes {
+        style::note(ui, done);
+    }
 }
 
 fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
