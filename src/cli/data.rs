@@ -366,9 +366,7 @@ fn run_check(check: &Check) -> Result<(), Failure> {
     // What is inverted has been found already, by its edges.
     let is_light = |issue: &Issue| issue.kind == IssueKind::LightBackground;
     let unread = starter
-        .filter(|starter| {
-            starter.transposed > starter.inverted || !overview.issues.iter().any(is_light)
-        })
+        .filter(|starter| !starter.is_inverted() || !overview.issues.iter().any(is_light))
         .and_then(|starter| starter.sentence());
     if overview.issues.is_empty() && imbalance.is_none() && unread.is_none() {
         return output.text("No problems were found.");

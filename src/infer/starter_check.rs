@@ -67,6 +67,11 @@ impl StarterCheck {
         }))
     }
 
+    /// Whether it reads the digits once light and dark are exchanged.
+    pub fn is_inverted(&self) -> bool {
+        self.inverted > self.transposed && self.inverted >= self.as_they_are + MORE
+    }
+
     /// What is odd about it, and what to do.
     pub fn sentence(&self) -> Option<String> {
         if self.as_they_are >= FEW {
@@ -77,20 +82,19 @@ impl StarterCheck {
             percent(self.as_they_are, 1),
             grouped(self.images)
         );
-        let better = self.transposed.max(self.inverted);
-        Some(if better < self.as_they_are + MORE {
+        Some(if self.is_inverted() {
             format!(
-                "{read}. Look at them with `inkling data show`: their labels may be wrong, or they may not be digits."
+                "{read}, but {} with light and dark exchanged. Light digits on dark are expected, as in MNIST: invert them.",
+                percent(self.inverted, 1)
             )
-        } else if self.transposed > self.inverted {
+        } else if self.transposed >= self.as_they_are + MORE {
             format!(
                 "{read}, but {} with rows and columns exchanged. Exchange them; or, if the file is from EMNIST, name it as EMNIST does (emnist-digits-train.csv), and Inkling exchanges them.",
-                percent(better, 1)
+                percent(self.transposed, 1)
             )
         } else {
             format!(
-                "{read}, but {} with light and dark exchanged. Light digits on dark are expected, as in MNIST: invert them.",
-                percent(better, 1)
+                "{read}. Look at them with `inkling data show`: their labels may be wrong, or they may not be digits."
             )
         })
     }

@@ -246,6 +246,19 @@ fn a_data_set_is_checked_before_training() {
             && people.contains("0 (0), 1 (1)"),
         "{people}"
     );
+    // Inverted they are no digits either.
+    let images = home.path().join("set/train-images-idx3-ubyte");
+    let mut light = std::fs::read(&images).unwrap();
+    light[16..]
+        .iter_mut()
+        .for_each(|pixel| *pixel = 255 - *pixel);
+    std::fs::write(&images, light).unwrap();
+    let people = stdout(&run(&home, "data check set"));
+    assert!(
+        people.contains("training images have a light background")
+            && people.contains("The starter model classifies"),
+        "{people}"
+    );
     let missing = run(&home, "data check nowhere");
     assert!(
         missing.status.code() == Some(1) && stderr(&missing).contains("nowhere"),
