@@ -17,7 +17,10 @@ use crate::run_config::{Classes, OptimizerKind, RunConfig};
 const DRAWINGS: [usize; 2] = [128, 4096];
 /// Operations that recognizing all of them may take without images to learn from.
 const OPERATIONS: u64 = 40_000_000_000;
-/// Passes over them.
+/// The most for the network of an ONNX file, of which only the logits are seen: four times as many
+/// teach no more about these in as many steps.
+const MOST_FOR_LOGITS: usize = 1024;
+/// Passes over them; of fewer drawings for logits as many more.
 const EPOCHS: usize = 12;
 const BATCH: usize = 128;
 const LEARNING_RATE: f32 = 3e-3;
@@ -46,6 +49,11 @@ pub fn fit_digit_detector(
     } else {
         images.len() / PIXELS
     };
+    let (most, epochs) = if net.model().is_trainable() {
+        (most, EPOCHS)
+    } else {
+        (MOST_FOR_LOGITS, EPOCHS * most / MOST_FOR_LOGITS)
+    };
     let drawings = count.clamp(fewest, most);
     let mut pixels = sample(
         images,
@@ -70,7 +78,8 @@ pub fn fit_digit_detector(
     let labels: Vec<u8> = (0..pixels.len() / PIXELS)
         .map(|row| u8::from(row < digits))
         .collect();
-    let weights = train(&rows, &labels, inputs, seed, &mut progress.part(0.6, 1.0))?;
+    let part = &mut progress.part(0.6, 1.0);
+    let weights = train(&rows, &labels, epochs, seed, part)?;
     Ok(fold(weights, &moments, inputs))
 }
 
@@ -138,10 +147,11 @@ fn standardize(rows: &mut [f32], inputs: usize) -> Vec<(f32, f32)> {
 fn train(
     rows: &[f32],
     labels: &[u8],
-    inputs: usize,
+    epochs: usize,
     seed: u64,
     progress: &mut dyn Progress,
 ) -> Result<[Vec<f32>; 4], Problem> {
+    let inputs = rows.len() / labels.len();
     let mut random = Random::stream(seed, "digit detector", 0);
     let mut layer =
         |name: &str, inputs: usize, outputs: usize| -> candle_core::Result<[Parameter; 2]> {
@@ -172,7 +182,7 @@ fn train(
     )?;
     let mut order: Vec<u32> = (0..labels.len() as u32).collect();
     let batches = labels.len().div_ceil(BATCH);
-    for epoch in 0..EPOCHS {
+    for epoch in 0..epochs {
         random.shuffle(&mut order);
         for (number, batch) in order.chunks(BATCH).enumerate() {
             let of_row = |&row: &u32| &rows[row as usize * inputs..(row as usize + 1) * inputs];
@@ -189,10 +199,10 @@ fn train(
             let logits = ops::linear(&hidden, output_weight, output_bias, false, Context::TRAIN)?;
             let loss = ops::cross_entropy(&logits, &y, batch.len(), 0.0, Context::TRAIN)?;
             autograd::backward(&loss, loss.ones_like()?, Context::TRAIN.backend)?;
-            let done = (epoch * batches + number) as f32 / (EPOCHS * batches) as f32;
+            let done = (epoch * batches + number) as f32 / (epochs * batches) as f32;
             optimizer.step(LEARNING_RATE * (1.0 - done), 1.0, None)?;
         }
-        progress.report((epoch + 1) as f32 / EPOCHS as f32)?;
+        progress.report((epoch + 1) as f32 / epochs as f32)?;
     }
     let [weight, bias, output_weight, output_bias] = &parameters;
     Ok([
