@@ -263,21 +263,48 @@ fn what_would_take_too_much_memory_or_time_is_refused_before_it_is_computed() {
             "{value}: {reason}"
         );
     }
+    for (op_type, equation) in [
+        ("MatMul", None),
+        ("Einsum", Some("ab,bc->ac")),
+        ("Einsum", Some("ab,bc->")),
+    ] {
+        let reason = refusal_of_product(op_type, equation);
+        assert!(
+            reason.contains(&format!("{op_type} takes more memory or time")),
+            "{equation:?}: {reason}"
+        );
+    }
+    // What might stand for any number of axes, or does not have as many as there are.
+    for equation in ["...,...->...", "ab,b->a"] {
+        let reason = refusal_of_product("Einsum", Some(equation));
+        assert!(
+            reason.contains("shapes of its operator Einsum are unknown"),
+            "{equation}: {reason}"
+        );
+    }
+}
+
+/// What is said of a product of a column and a row that are far too long.
+fn refusal_of_product(op_type: &str, equation: Option<&str>) -> String {
     let zeros = vec![0.0; 100_000];
-    let reason = refusal(|model| {
+    refusal(|model| {
         let graph = model.graph.as_mut().unwrap();
         graph.initializer.extend([
             float("column", &[100_000, 1], &zeros),
             float("row", &[1, 100_000], &zeros),
         ]);
-        graph
-            .node
-            .insert(0, node("MatMul", &["column", "row"], "product"));
-    });
-    assert!(
-        reason.contains("MatMul takes more memory or time"),
-        "{reason}"
-    );
+        let mut product = node(op_type, &["column", "row"], "product");
+        product
+            .attribute
+            .extend(equation.map(|equation| AttributeProto {
+                name: "equation".to_owned(),
+                s: Some(equation.as_bytes().to_vec()),
+                // STRING of the standard.
+                r#type: 3,
+                ..AttributeProto::default()
+            }));
+        graph.node.insert(0, product);
+    })
 }
 
 /// A node without attributes.
@@ -475,28 +502,12 @@ fn from_elsewhere(mut exported: ExportedModel, change: impl FnOnce(&mut GraphPro
     model.encode_to_vec()
 }
 
-/// A CNN whose convolution has a stride of 2 instead of pooling behind it: no network that can be
-/// trained here has that.
-fn strided() -> Vec<u8> {
+/// A CNN with average pooling: no network that can be trained here has that.
+fn averaged() -> Vec<u8> {
     let exported = untrained_model(cnn("4C3P1-MP2-20"), Activation::Relu);
     from_elsewhere(exported, |graph| {
-        let pooling = graph
-            .node
-            .iter()
-            .position(|node| node.op_type == "MaxPool")
-            .unwrap();
-        let pooling = graph.node.remove(pooling);
-        for node in &mut graph.node {
-            node.input
-                .iter_mut()
-                .filter(|input| **input == pooling.output[0])
-                .for_each(|input| input.clone_from(&pooling.input[0]));
-            if node.op_type == "Conv" {
-                node.attribute
-                    .retain(|attribute| attribute.name != "strides");
-                node.attribute.push(integers("strides", &[2; 2]));
-            }
-        }
+        let pooling = graph.node.iter_mut().find(|node| node.op_type == "MaxPool");
+        "AveragePool".clone_into(&mut pooling.unwrap().op_type);
     })
 }
 
@@ -516,14 +527,14 @@ fn offered(spec: &ImportSpec) -> Trials {
 fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    std::fs::write(at("strided.onnx"), strided()).unwrap();
+    std::fs::write(at("averaged.onnx"), averaged()).unwrap();
     let several = cnn("2C3P1-2C3P1-MP2-2C3P1-MP2-8");
     super::write(
         &at("several.safetensors"),
         &untrained_model(several, Activation::Relu).file.net,
     );
     for (path, model) in [
-        (at("strided.onnx"), ModelKind::Onnx),
+        (at("averaged.onnx"), ModelKind::Onnx),
         (at("several.safetensors"), ModelKind::Cnn),
     ] {
         let spec = ImportSpec::of(path.clone());
@@ -590,8 +601,8 @@ fn a_lead_tells_how_the_network_in_a_file_takes_pixels_however_few_it_recognizes
 #[test]
 fn a_normalization_that_is_given_is_that_of_the_network_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("strided.onnx");
-    std::fs::write(&path, strided()).unwrap();
+    let path = folder.path().join("averaged.onnx");
+    std::fs::write(&path, averaged()).unwrap();
     // The refusal offers to name it: nothing else is guessed then.
     let spec = ImportSpec {
         normalization: Some(Normalization::MNIST),

@@ -1,6 +1,8 @@
 //! How much memory and time the operators of an ONNX file may take for an image: known before each
 //! of them is computed.
 
+use std::collections::HashMap;
+
 use super::operators::Operator;
 
 /// The most numbers that all operators may give for one image: 128 MiB of them.
@@ -169,6 +171,23 @@ impl Operator<'_> {
                     .saturating_mul(*rows)
                     .saturating_mul(*columns);
                 (outputs, outputs.saturating_mul(*inner))
+            }
+            "Einsum" => {
+                // Each letter is an axis. Its products may all be computed before they are added.
+                let mut axes = HashMap::new();
+                let inputs = self.equation.split("->").next()?;
+                for (index, letters) in inputs.split(',').enumerate() {
+                    let (letters, shape) = (letters.trim().as_bytes(), shape(index)?);
+                    if letters.len() != shape.len() || !letters.iter().all(u8::is_ascii_alphabetic)
+                    {
+                        return None;
+                    }
+                    for (letter, &length) in letters.iter().zip(shape) {
+                        let known = axes.entry(letter).or_insert(length);
+                        *known = length.max(*known);
+                    }
+                }
+                same(product(&axes.into_values().collect::<Vec<_>>()))
             }
             _ if self.broadcasts() => {
                 let shapes = (0..self.inputs.len())

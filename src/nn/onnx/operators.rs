@@ -12,18 +12,19 @@ pub const SUPPORTED: [&str; 3] = [NO_LARGER, BROADCAST, OTHERS];
 /// Operators that give as many numbers as their first input has, or fewer.
 const NO_LARGER: &str = "\
     Abs ArgMax ArgMin AveragePool BatchNormalization Cast Ceil Clip Cos DequantizeLinear \
-    DynamicQuantizeLinear Elu Erf Exp Flatten Floor Gelu GlobalAveragePool HardSigmoid HardSwish \
-    Identity InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax MaxPool Neg Not \
-    QuantizeLinear Reciprocal ReduceL2 ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd \
-    ReduceSum ReduceSumSquare Relu Reshape Round Sigmoid Sign Sin Slice Softmax Softplus Split \
-    Sqrt Squeeze Tanh Transpose Trilu";
+    DynamicQuantizeLinear Elu Erf Exp Flatten Floor Gelu GlobalAveragePool GlobalMaxPool \
+    HardSigmoid HardSwish Identity InstanceNormalization LayerNormalization LeakyRelu Log \
+    LogSoftmax LpNormalization MaxPool Neg Not QuantizeLinear RMSNormalization Reciprocal ReduceL1 \
+    ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum \
+    ReduceSumSquare Relu Reshape Round Sigmoid Sign Sin Slice Softmax Softplus Softsign Split Sqrt \
+    Squeeze Swish Tanh Transpose Trilu";
 /// Operators that combine numbers of inputs whose shapes are broadcast.
 const BROADCAST: &str = "\
     Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow \
     Sub Sum Where Xor";
 /// Operators with a size parameter.
 const OTHERS: &str = "\
-    Concat Constant ConstantOfShape Conv ConvInteger Expand GRU Gather Gemm LSTM MatMul \
+    Concat Constant ConstantOfShape Conv ConvInteger Einsum Expand GRU Gather Gemm LSTM MatMul \
     MatMulInteger Pad Shape Tile Unsqueeze";
 
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub struct Operator<'a> {
     /// The names of what comes out.
     pub outputs: Vec<&'a str>,
     integers: HashMap<&'a str, Vec<i64>>,
+    /// Which axes are summed over, of `Einsum`.
+    pub equation: &'a str,
     /// Whether padding follows from the sizes of what goes in.
     pub has_auto_padding: bool,
 }
@@ -189,6 +192,9 @@ impl<'a> Operator<'a> {
                 (4, Value::Bytes(value)) => {
                     self.has_auto_padding |=
                         name == "auto_pad" && !matches!(value, b"NOTSET" | b"VALID");
+                    if name == "equation" {
+                        self.equation = text(value)?;
+                    }
                 }
                 (8, numbers) => {
                     for number in varints(numbers) {
