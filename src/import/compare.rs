@@ -9,35 +9,38 @@ use crate::nn::Net;
 use crate::nn::onnx::OnnxGraph;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{Calibration, ImportSpec, Normalization, Reading};
+use crate::records::{Calibration, ImportSpec, Reading};
 use crate::run_config::{Activation, ModelKind, Network};
 
-/// Images that an ONNX file's network and those of Inkling are compared on.
+/// Images that an ONNX file's network and those of Inkling are compared on, and how many suffice to
+/// tell most networks apart.
 const COMPARED: usize = 500;
+const FEW: usize = 2;
 /// The most by which a probability of the same network may differ: it adds its products in another
 /// order.
 const SAME_PROBABILITY: f32 = 1e-5;
 
-/// How pixels may be normalized for a network, and for a graph that is the same: alike, or the graph
-/// normalizes pixels from 0 to 1 or from 0 to 255 itself.
-const PREPROCESSING: [(Normalization, &[Normalization]); 3] = {
-    let [mnist, unit, half, whole] = NORMALIZATIONS;
+/// How pixels may be normalized for a network, and for a graph that is the same, each by its place
+/// among the usual normalizations: alike, or the graph normalizes pixels from 0 to 1 or from 0 to
+/// 255 itself.
+const PREPROCESSING: [(usize, &[usize]); 3] = {
+    let [mnist, unit, half, whole] = [0, 1, 2, 3];
     [
         (mnist, &[mnist, unit, whole]),
         (unit, &[whole]),
-        (half, &[unit]),
+        (half, &[unit, whole]),
     ]
 };
 
 /// What is imported of a graph whose weights may be those of the networks `own`; `spec` may name one
 /// of them.
-pub fn networks_of(
-    graph: &OnnxGraph,
-    own: Vec<Candidate>,
+pub fn networks_of<'f>(
+    graph: &'f OnnxGraph,
+    own: Vec<Candidate<'f>>,
     spec: &ImportSpec,
     digits: &Split,
     progress: &mut impl Progress,
-) -> Result<Candidates, ImportError> {
+) -> Result<Candidates<'f>, ImportError> {
     let given = graph.classes();
     if given != CLASSES {
         let data = "The model".to_owned();
@@ -56,7 +59,7 @@ pub fn networks_of(
         (None, None) => Candidate {
             network: ModelKind::Onnx.into(),
             activation: Some(Activation::default()),
-            body: Body::Graph(graph.clone()),
+            body: Body::Graph(graph),
             renamed: Vec::new(),
         },
     };
@@ -67,40 +70,32 @@ pub fn networks_of(
 }
 
 /// The candidate, with the activation, that gives the same probabilities as the graph, if one does.
-fn computing_the_same(
-    candidates: Vec<Candidate>,
+fn computing_the_same<'f>(
+    candidates: Vec<Candidate<'f>>,
     graph: &OnnxGraph,
     digits: &Split,
     progress: &mut impl Progress,
-) -> Result<Option<Candidate>, Problem> {
-    // Most networks differ in these.
-    let few = digits.first(2);
-    let digits = digits.first(COMPARED);
-    let mut logits = |net: &Net, images: &Split| -> Result<Vec<f32>, Problem> {
-        let measured = measure(net, Calibration::NONE.temperature, images, progress)?;
+) -> Result<Option<Candidate<'f>>, Problem> {
+    let mut logits = |net: &Net, count: usize| -> Result<Vec<f32>, Problem> {
+        let images = digits.first(count);
+        let measured = measure(net, Calibration::NONE.temperature, &images, progress)?;
         Ok(measured.logits().to_vec())
     };
-    let graph = |normalization| Net::of_graph(graph.clone(), normalization);
-    let of_few = NORMALIZATIONS
-        .iter()
-        .map(|&normalization| Ok((normalization, logits(&graph(normalization), &few)?)))
-        .collect::<Result<Vec<_>, Problem>>()?;
+    let graphs = NORMALIZATIONS.map(|it| Net::of_graph(graph.clone(), it));
+    let of_few = graphs.iter().map(|graph| logits(graph, FEW));
+    let of_few = of_few.collect::<Result<Vec<_>, _>>()?;
     for candidate in candidates {
         for &activation in Activation::ALL {
-            for (normalization, of_graph) in PREPROCESSING {
+            for (own, of_graph) in PREPROCESSING {
                 let net = candidate.net(&Reading {
                     network: candidate.network,
                     activation,
-                    normalization,
+                    normalization: NORMALIZATIONS[own],
                 })?;
-                let own = logits(&net, &few)?;
-                for (normalization, logits_of_few) in &of_few {
-                    if of_graph.contains(normalization)
-                        && are_same(&own, logits_of_few)
-                        && are_same(
-                            &logits(&net, &digits)?,
-                            &logits(&graph(*normalization), &digits)?,
-                        )
+                let own = logits(&net, FEW)?;
+                for &index in of_graph {
+                    if are_same(&own, &of_few[index])
+                        && are_same(&logits(&net, COMPARED)?, &logits(&graphs[index], COMPARED)?)
                     {
                         return Ok(Some(Candidate {
                             activation: Some(activation),

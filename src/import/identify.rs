@@ -3,18 +3,21 @@
 //! hidden layers need not be those of its model, and a plain CNN may have any layers: they follow
 //! from the shapes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Mismatch, NamedTensor};
 use crate::ink::PIXELS;
-use crate::nn::{Layer, layers, parameter_specs};
-use crate::run_config::{Activation, HiddenLayer, HiddenLayers, ModelKind, Network, Widths};
+use crate::nn::{ParameterSpec, parameter_specs};
+use crate::run_config::{HiddenLayers, ModelKind, Network, Widths};
 use crate::text::format::joined;
 
 /// The classes of a network that is imported: it is tried on digits.
 pub const CLASSES: usize = 10;
 /// The most networks that weights may belong to.
 const MAX_NETWORKS: usize = 64;
+/// The most ways to pad and pool the convolutions of a CNN that are followed up: a hostile file
+/// might have millions.
+const MAX_WAYS: usize = 1000;
 /// Widths that no other length in a network is a multiple of: they show which lengths are widths.
 const MARKS: [u16; 8] = [1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049];
 
@@ -28,21 +31,20 @@ pub struct Identified {
     pub renamed: Vec<(String, String)>,
 }
 
-/// The names of a layer's parameters, without its own name, and their shapes: `weight` of 6x1x5x5,
-/// `bias` of 6.
-type Signature = Vec<(String, Vec<usize>)>;
-type Layers = Vec<(String, Signature)>;
-
 /// The networks that the weights may belong to, the most usual first: all that there are, or those
 /// of the model or with the layers that are given. Networks with the same weights differ in how
 /// they pad and pool, and where activations are. The error says how the weights differ from the
 /// most similar network.
 pub fn identify(
-    tensors: Vec<NamedTensor>,
+    mut tensors: Vec<NamedTensor>,
     model: Option<ModelKind>,
     cnn_layers: Option<HiddenLayers>,
 ) -> Result<Vec<Identified>, Mismatch> {
-    let (prefix, tensors) = without_prefixes(tensors);
+    tensors.retain(|tensor| !tensor.name.ends_with("num_batches_tracked"));
+    let prefix = shared_prefix(&tensors);
+    for tensor in &mut tensors {
+        tensor.name = tensor.name.split_off(prefix.len());
+    }
     let candidates: Vec<ModelKind> = ModelKind::ALL
         .iter()
         .copied()
@@ -64,7 +66,7 @@ pub fn identify(
     let usual = candidates
         .iter()
         .find_map(|&kind| identified(Network::from(kind).with_layers(cnn_layers)));
-    let found = match usual {
+    let found: Vec<Identified> = match usual {
         Some(usual) => vec![usual],
         None if cnn_layers.is_some() => Vec::new(),
         None => of_other_shapes(&tensors, &candidates)
@@ -81,7 +83,7 @@ pub fn identify(
 }
 
 /// The networks whose hidden layers may be as wide as these weights, and the plain CNNs: of those
-/// that compute the same only the first.
+/// with the same hidden layers only the first.
 fn of_other_shapes(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Vec<Network> {
     let chain = chain(tensors);
     // What could be any of the MLPs is the one that has any depth.
@@ -92,42 +94,26 @@ fn of_other_shapes(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Vec<Net
         .filter_map(|kind| of_other_widths(tensors, &chain, kind))
         .collect();
     if candidates.contains(&ModelKind::Cnn) {
-        networks.extend(cnns(&chain).unwrap_or_default());
+        networks.extend(cnns(&chain));
     }
-    let mut distinct = Vec::<Vec<Layer>>::new();
-    networks.retain(|network| {
-        let layers = layers(*network, Activation::default(), CLASSES);
-        let is_new = !distinct.contains(&layers);
-        distinct.extend(is_new.then_some(layers));
-        is_new
-    });
+    let mut distinct = HashSet::new();
+    networks.retain(|network| distinct.insert(network.hidden_layers()));
     networks
 }
 
-/// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`,
-/// the name of a wrapper): these, and the rest.
-fn without_prefixes(mut tensors: Vec<NamedTensor>) -> (String, Vec<NamedTensor>) {
-    tensors.retain(|tensor| !tensor.name.ends_with("num_batches_tracked"));
-    let mut removed = String::new();
-    loop {
-        let first = tensors
-            .first()
-            .and_then(|tensor| tensor.name.split_once('.'))
-            .map(|(first, _)| format!("{first}."));
-        // `weight` alone would not be a name: the part before it is its layer.
-        let Some(prefix) = first.filter(|prefix| {
-            tensors.iter().all(|tensor| {
-                let rest = tensor.name.strip_prefix(prefix.as_str());
-                rest.is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
-            })
-        }) else {
-            return (removed, tensors);
-        };
-        removed += &prefix;
-        tensors
-            .iter_mut()
-            .for_each(|tensor| tensor.name = tensor.name.split_off(prefix.len()));
-    }
+/// What all names begin with before those of their layers: `module.`, `_orig_mod.`, the name of a
+/// wrapper.
+fn shared_prefix(tensors: &[NamedTensor]) -> String {
+    let first = tensors.first().map_or("", |tensor| &*tensor.name);
+    let is_shared = |prefix: &&str| {
+        tensors.iter().all(|tensor| {
+            // `weight` alone would not be a name: the part before it is its layer.
+            let rest = tensor.name.strip_prefix(*prefix);
+            rest.is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
+        })
+    };
+    let mut prefixes = first.match_indices('.').map(|(dot, _)| &first[..=dot]);
+    prefixes.rfind(is_shared).unwrap_or("").to_owned()
 }
 
 /// The kernels and matrices in the order in which an image goes through them: each takes what the
@@ -193,115 +179,98 @@ fn of_other_widths(
 }
 
 /// Every plain CNN that this chain may be of, the most usual first: all convolutions padded and
-/// pooled alike. The last of them has as many values as the first dense layer takes.
-fn cnns(chain: &[&NamedTensor]) -> Option<Vec<Network>> {
-    let dense = chain.iter().position(|tensor| tensor.shape.len() == 2)?;
-    let (convolutions, matrices) = chain.split_at(dense);
-    let short = |length: usize| u16::try_from(length).ok();
-    let flattened = matrices.first()?.shape[1];
-    // The layers, how much convolutions differ from those before them, and whether the last one
-    // is padded and pooled.
-    let mut ways = vec![(Vec::new(), 0, None)];
-    for tensor in convolutions {
-        let [filters, _, kernel, columns] = *tensor.shape else {
-            return None;
-        };
-        let (filters, kernel) = (short(filters)?, u8::try_from(kernel).ok()?);
-        if columns != usize::from(kernel) {
-            return None;
-        }
-        let half = (kernel > 1 && kernel % 2 == 1).then_some(kernel / 2);
+/// pooled alike.
+fn cnns(chain: &[&NamedTensor]) -> Vec<Network> {
+    let (kernels, matrices): (Vec<&NamedTensor>, Vec<_>) =
+        chain.iter().partition(|tensor| tensor.shape.len() > 2);
+    // The layers, and whether each convolution is padded and pooled.
+    let mut ways = vec![(String::new(), Vec::<[bool; 2]>::new())];
+    for kernel in kernels {
+        let (filters, size) = (kernel.shape[0], kernel.shape[2]);
         let mut longer = Vec::new();
-        for (layers, changes, last) in &ways {
-            for padding in [Some(0), half].into_iter().flatten() {
-                for is_pooled in [true, false] {
-                    let mut layers: Vec<HiddenLayer> = layers.clone();
-                    layers.push(HiddenLayer::Convolution {
-                        filters,
-                        kernel,
-                        stride: 1,
-                        padding,
-                        has_activation: true,
-                    });
-                    layers.extend(is_pooled.then_some(HiddenLayer::MaxPooling));
-                    let now = (padding > 0, is_pooled);
-                    let before: (bool, bool) = last.unwrap_or(now);
-                    let changed = 2 * u32::from(now.0 != before.0) + u32::from(now.1 != before.1);
-                    if HiddenLayers::new(&layers).is_ok() {
-                        longer.push((layers, changes + changed, Some(now)));
-                    }
+        for (layers, choices) in ways {
+            for [is_padded, is_pooled] in
+                [[false, true], [false, false], [true, true], [true, false]]
+            {
+                let padding = match (is_padded, size) {
+                    (false, _) => String::new(),
+                    (true, 3..) if size % 2 == 1 => format!("P{}", size / 2),
+                    _ => continue,
+                };
+                let pooling = if is_pooled { "-MP2" } else { "" };
+                let layers = format!("{layers}-{filters}C{size}{padding}{pooling}");
+                if layers.parse::<HiddenLayers>().is_ok() {
+                    longer.push((layers, [&*choices, &[[is_padded, is_pooled]]].concat()));
                 }
             }
         }
+        longer.sort_by_key(|(_, choices)| {
+            let changes = |of: usize| choices.windows(2).filter(move |it| it[0][of] != it[1][of]);
+            2 * changes(0).count() + changes(1).count()
+        });
+        longer.truncate(MAX_WAYS);
         ways = longer;
     }
-    ways.sort_by_key(|(_, changes, _)| *changes);
-    let (_, hidden) = matrices.split_last()?;
-    let hidden: Vec<HiddenLayer> = hidden
+    let hidden = matrices.split_last().map_or(&[][..], |(_, hidden)| hidden);
+    let hidden: String = hidden
         .iter()
-        .map(|tensor| {
-            Some(HiddenLayer::Dense {
-                neurons: short(tensor.shape[0])?,
-                has_activation: true,
-            })
-        })
-        .collect::<Option<_>>()?;
-    let network = |(layers, ..): (Vec<HiddenLayer>, _, _)| {
-        let (outputs, _) = HiddenLayers::outputs(&layers);
-        let fits = outputs.last()?.values() == flattened;
-        let layers = HiddenLayers::new(&[layers, hidden.clone()].concat()).ok()?;
-        fits.then(|| Network::from(ModelKind::Cnn).with_layers(Some(layers)))
+        .map(|tensor| format!("-{}", tensor.shape[0]))
+        .collect();
+    let network = |(layers, _): (String, _)| {
+        let layers = (layers + &hidden).parse().ok()?;
+        Some(Network::from(ModelKind::Cnn).with_layers(Some(layers)))
     };
-    Some(ways.into_iter().filter_map(network).collect())
+    ways.into_iter().filter_map(network).collect()
 }
 
-/// The name of every parameter of `network` in the file, with ours; `None` if parameters are
-/// missing or there are others.
-fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String, String)>> {
-    let specs = parameter_specs(network, CLASSES);
-    if specs.len() != tensors.len() {
-        return None;
-    }
-    let ours = layers_of(specs.iter().map(|spec| (&*spec.name, &*spec.shape)));
-    let theirs = layers_of(tensors.iter().map(|it| (&*it.name, &*it.shape)));
-    let their_layer = match_layers(ours, theirs)?;
-    let name = |ours: &str| {
-        let (layer, parameter) = split(ours);
-        let theirs = their_layer.get(layer)?;
-        Some(if theirs.is_empty() {
-            parameter.to_owned()
-        } else {
-            format!("{theirs}.{parameter}")
-        })
-    };
-    specs
-        .into_iter()
-        .map(|spec| Some((name(&spec.name)?, spec.name)))
-        .collect()
-}
+/// A layer's parameters: their names without its own, their shapes, and their whole names.
+type Layer<'t> = Vec<(&'t str, &'t [usize], &'t str)>;
 
-/// A layer of theirs for each of ours: by the order of their names, or by the shapes of their
+/// The name of every parameter of `network` in the file, with ours; `None` if parameters are missing
+/// or there are others. Layers are matched by the order of their names, or by the shapes of their
 /// parameters if no two layers have the same. Whether it is right, trials on digits tell.
-fn match_layers(mut ours: Layers, mut theirs: Layers) -> Option<BTreeMap<String, String>> {
-    let are_alike = |ours: &Layers, theirs: &Layers| {
-        ours.iter()
-            .map(|it| &it.1)
-            .eq(theirs.iter().map(|it| &it.1))
+fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String, String)>> {
+    fn signature<'t>(layer: &Layer<'t>) -> Vec<(&'t str, &'t [usize])> {
+        layer
+            .iter()
+            .map(|(part, shape, _)| (*part, *shape))
+            .collect()
+    }
+    let specs = parameter_specs(network, CLASSES);
+    let mut ours = layers_of(specs.iter().map(|spec| (&*spec.name, &*spec.shape)));
+    let mut theirs = layers_of(tensors.iter().map(|it| (&*it.name, &*it.shape)));
+    let are_alike = |ours: &[Layer<'_>], theirs: &[Layer<'_>]| {
+        ours.iter().map(signature).eq(theirs.iter().map(signature))
     };
     if !are_alike(&ours, &theirs) {
-        for layers in [&mut ours, &mut theirs] {
-            layers.sort_by(|a, b| a.1.cmp(&b.1));
-        }
-        if !are_alike(&ours, &theirs) || ours.windows(2).any(|pair| pair[0].1 == pair[1].1) {
+        ours.sort_by_cached_key(signature);
+        theirs.sort_by_cached_key(signature);
+        let is_ambiguous = ours
+            .windows(2)
+            .any(|pair| signature(&pair[0]) == signature(&pair[1]));
+        if is_ambiguous || !are_alike(&ours, &theirs) {
             return None;
         }
     }
-    let pairs = ours.into_iter().zip(theirs);
-    Some(
-        pairs
-            .map(|((ours, _), (theirs, _))| (ours, theirs))
-            .collect(),
-    )
+    let pairs = ours.iter().flatten().zip(theirs.iter().flatten());
+    let theirs: HashMap<&str, &str> = pairs.map(|(ours, theirs)| (ours.2, theirs.2)).collect();
+    let named = |spec: &ParameterSpec| {
+        let theirs = theirs.get(&*spec.name)?;
+        Some(((*theirs).to_owned(), spec.name.clone()))
+    };
+    specs.iter().map(named).collect()
+}
+
+/// The layers with these parameters, sorted by name: numbers as numbers, `net.2` before `net.10`.
+fn layers_of<'t>(parameters: impl Iterator<Item = (&'t str, &'t [usize])>) -> Vec<Layer<'t>> {
+    let mut layers = BTreeMap::<_, Layer<'_>>::new();
+    for (name, shape) in parameters {
+        let (layer, part) = name.rsplit_once('.').unwrap_or(("", name));
+        let parameters = layers.entry((natural_order(layer), layer)).or_default();
+        parameters.push((part, shape, name));
+    }
+    layers.values_mut().for_each(|layer| layer.sort_unstable());
+    layers.into_values().collect()
 }
 
 /// Sorts names as people do: the numbers in them by their values.
@@ -315,27 +284,6 @@ fn natural_order(name: &str) -> Vec<(u64, &str)> {
             [(number.parse().unwrap_or_default(), ""), (0, text)]
         });
     parts.collect()
-}
-
-/// The names of a parameter's layer and of the parameter in it.
-fn split(name: &str) -> (&str, &str) {
-    name.rsplit_once('.').unwrap_or(("", name))
-}
-
-/// The layers with these parameters, sorted by name: numbers as numbers, `net.2` before `net.10`.
-fn layers_of<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> Layers {
-    let mut layers = BTreeMap::<String, Signature>::new();
-    for (name, shape) in parameters {
-        let (layer, parameter) = split(name);
-        let signature = layers.entry(layer.to_owned()).or_default();
-        signature.push((parameter.to_owned(), shape.to_vec()));
-    }
-    let mut layers: Layers = layers.into_iter().collect();
-    layers
-        .iter_mut()
-        .for_each(|(_, signature)| signature.sort());
-    layers.sort_by(|(a, _), (b, _)| natural_order(a).cmp(&natural_order(b)));
-    layers
 }
 
 /// How the weights differ from the candidate that has the most of their shapes in common.

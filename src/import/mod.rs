@@ -13,13 +13,13 @@ mod trial;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::rc::Rc;
 
 pub use error::{ImportError, Mismatch};
 pub use identify::{CLASSES, Identified, identify};
 pub use tensors::{NamedTensor, Weights, is_index};
 pub use trial::{MoreImages, TrialImages, Tried, choose};
 
+use self::tensors::Tensor;
 use self::trial::{
     Body, Candidate, Candidates, Decided, calibrated, calibration_of, decide, trial_digits,
 };
@@ -174,26 +174,26 @@ fn tried(
 
 /// The networks that these weights may belong to, if `all` is known of them, and `spec` of that by
 /// whoever imports them.
-fn candidates(
+fn candidates<'f>(
     spec: &ImportSpec,
     all: &ImportSpec,
-    weights: &Weights,
+    weights: &'f Weights,
     digits: &Split,
     progress: &mut impl Progress,
-) -> Result<Candidates, ImportError> {
-    let own = of_weights(weights, all, progress);
-    let Some(file) = &weights.onnx else {
-        return Ok(Candidates {
-            all: own?,
-            has_channels_last: false,
-        });
+) -> Result<Candidates<'f>, ImportError> {
+    let of_weights = |spec| of_weights(weights, spec);
+    let without_graph = |all| Candidates {
+        all,
+        has_channels_last: false,
     };
-    let own = match own {
+    let Some(file) = &weights.onnx else {
+        return of_weights(all).map(without_graph);
+    };
+    let mut own = match of_weights(all) {
         Err(ImportError::Mismatch { .. }) => Vec::new(),
         own => own?,
     };
-    let names_network = spec.model.is_some() || spec.layers.is_some();
-    let is_one_of_them = if names_network {
+    let is_one_of_them = if spec.model.is_some() || spec.layers.is_some() {
         // What is named needs no graph.
         file.graph.is_err() && all.activation.is_some()
     } else {
@@ -201,10 +201,14 @@ fn candidates(
         all.model.is_some()
     };
     if is_one_of_them && !own.is_empty() {
-        return Ok(Candidates {
-            all: own,
-            has_channels_last: false,
-        });
+        return Ok(without_graph(own));
+    }
+    if let (None, layers @ Some(_)) = (spec.layers, file.layers) {
+        let read = ImportSpec {
+            layers,
+            ..all.clone()
+        };
+        own.extend(of_weights(&read).into_iter().flatten());
     }
     let graph = file.graph.as_ref().map_err(|reason| ImportError::Graph {
         path: spec.path.clone(),
@@ -214,47 +218,40 @@ fn candidates(
 }
 
 /// Those of Inkling's networks whose weights these may be.
-fn of_weights(
-    weights: &Weights,
+fn of_weights<'f>(
+    weights: &'f Weights,
     spec: &ImportSpec,
-    progress: &mut impl Progress,
-) -> Result<Vec<Candidate>, ImportError> {
+) -> Result<Vec<Candidate<'f>>, ImportError> {
     let path = &spec.path;
     let identified = identify(weights.named(), spec.model, spec.layers);
     let identified = identified.map_err(|mismatch| ImportError::Mismatch {
         path: path.clone(),
         mismatch: Box::new(mismatch),
     })?;
-    let mut candidates = Vec::new();
-    let mut last = (Vec::new(), Rc::default());
-    for Identified {
-        network,
-        names,
-        renamed,
-    } in identified
-    {
-        // Networks that differ only in how they pad and pool share their weights.
-        if last.0 != names {
-            progress.report(0.0).map_err(Problem::from)?;
-            let values = names.iter().map(|name| &weights.tensors[name].values);
-            let values: Vec<Vec<f32>> = values.cloned().collect();
-            let is_finite = |values: &Vec<f32>| values.iter().all(|value| value.is_finite());
-            if let Some(index) = values.iter().position(|values| !is_finite(values)) {
-                return Err(ImportError::NotFinite {
-                    path: path.clone(),
-                    name: names[index].clone(),
-                });
-            }
-            last = (names, Rc::new(values));
-        }
-        candidates.push(Candidate {
-            network,
-            activation: None,
-            body: Body::Weights(last.1.clone()),
-            renamed,
+    let is_finite = |tensor: &Tensor| tensor.values.iter().all(|value| value.is_finite());
+    let mut tensors = weights.tensors.iter();
+    if let Some((name, _)) = tensors.find(|(_, tensor)| !is_finite(tensor)) {
+        return Err(ImportError::NotFinite {
+            path: path.clone(),
+            name: name.clone(),
         });
     }
-    Ok(candidates)
+    let candidate = |Identified {
+                         network,
+                         names,
+                         renamed,
+                     }| {
+        let values = names
+            .iter()
+            .map(|name: &String| &*weights.tensors[name].values);
+        Candidate {
+            network,
+            activation: None,
+            body: Body::Weights(values.collect()),
+            renamed,
+        }
+    };
+    Ok(identified.into_iter().map(candidate).collect())
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.

@@ -1,9 +1,10 @@
 //! ONNX files: the weights of their layers, under names and in layouts as `PyTorch` has them, and
 //! what the file says of itself.
 //!
-//! The operators are walked through in their order. Only what becomes of weights is followed:
-//! whether a matrix is transposed, or the values of an image lie with the channels last, as in
-//! Keras. What the network computes with them, its graph tells.
+//! The operators are walked through in their order. It is followed what becomes of weights: whether
+//! a matrix is transposed, or the values of an image lie with the channels last, as in Keras. The
+//! hidden layers are read as if one operator followed the other: whether a network of these layers
+//! computes the same as the graph is tried afterwards.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +15,8 @@ use crate::nn::onnx::proto::StringStringEntryProto;
 use crate::nn::onnx::wire::{Fields, Value};
 use crate::nn::onnx::{OnnxGraph, Operator};
 use crate::records::{Calibration, ImportSpec, Normalization};
-use crate::run_config::{Classes, DataSpec};
+use crate::run_config::{Classes, DataSpec, HiddenLayers};
+use crate::text::format::joined;
 
 /// The most entries of the metadata that are read.
 const MAX_ENTRIES: usize = 100;
@@ -29,6 +31,8 @@ const BATCH_NORM: [&str; 4] = ["weight", "bias", "running_mean", "running_var"];
 #[derive(Debug)]
 pub struct OnnxFile {
     pub description: Description,
+    /// What its hidden layers seem to be.
+    pub layers: Option<HiddenLayers>,
     /// Its network, or why it cannot be computed.
     pub graph: Result<OnnxGraph, String>,
 }
@@ -60,7 +64,11 @@ pub fn open(bytes: &[u8]) -> Result<Weights, String> {
     Ok(Weights {
         tensors: walk.weights,
         calibration: description.calibration(),
-        onnx: Some(OnnxFile { description, graph }),
+        onnx: Some(OnnxFile {
+            description,
+            layers: hidden_layers(&walk.hidden),
+            graph,
+        }),
     })
 }
 
@@ -122,7 +130,26 @@ struct Walk {
     channels: usize,
     /// Whether images have their channels last, since the last convolution.
     channels_last: bool,
+    /// How many layers have weights.
     layers: usize,
+    hidden: Vec<Read>,
+}
+
+/// A convolution or dense layer as it is written in [`HiddenLayers`], with what is behind it.
+struct Read {
+    layer: String,
+    behind: &'static str,
+    has_activation: bool,
+}
+
+/// These layers without the last, which gives the logits.
+fn hidden_layers(layers: &[Read]) -> Option<HiddenLayers> {
+    let written = |layer: &Read| {
+        let linear = if layer.has_activation { "" } else { "L" };
+        format!("{}{linear}{}", layer.layer, layer.behind)
+    };
+    let (_, hidden) = layers.split_last()?;
+    joined(hidden.iter().map(written), "-").parse().ok()
 }
 
 impl Walk {
@@ -145,6 +172,12 @@ impl Walk {
                 if let Some(kernel) = constant(1) {
                     self.channels = kernel.shape.first().copied().unwrap_or_default();
                     self.channels_last = false;
+                    let size = kernel.shape.last().copied().unwrap_or_default();
+                    let first = |name: &str, usual| {
+                        operator.integers(name).first().copied().unwrap_or(usual)
+                    };
+                    let (padding, stride) = (first("pads", 0), first("strides", 1));
+                    self.read(format!("{}C{size}P{padding}S{stride}", self.channels));
                     self.product(output, input(1), kernel, constant(2));
                 }
             }
@@ -160,6 +193,7 @@ impl Walk {
                 };
                 if let Some(matrix) = matrix.and_then(transposed) {
                     let matrix = self.with_channels_first(matrix);
+                    self.read(matrix.shape[0].to_string());
                     self.product(output, input(1), matrix, constant(2));
                 }
             }
@@ -182,8 +216,28 @@ impl Walk {
                     self.add(format!("{layer}.{part}"), constant(index));
                 }
             }
-            _ => self.others(operator, constant),
+            _ => {
+                if let Some(last) = self.hidden.last_mut() {
+                    match operator.op_type {
+                        "MaxPool" => last.behind = "-MP2",
+                        "GlobalAveragePool" | "ReduceMean" => last.behind = "-GAP",
+                        "Relu" | "LeakyRelu" | "Tanh" | "Sigmoid" | "Erf" | "Gelu" => {
+                            last.has_activation = true;
+                        }
+                        _ => {}
+                    }
+                }
+                self.others(operator, constant);
+            }
         }
+    }
+
+    fn read(&mut self, layer: String) {
+        self.hidden.push(Read {
+            layer,
+            behind: "",
+            has_activation: false,
+        });
     }
 
     /// Constants that go into any other operator are weights if their names say so.

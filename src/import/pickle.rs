@@ -28,12 +28,11 @@ pub enum Value {
     /// `None`, booleans, floats, and whatever else does not matter in a state dict.
     Other,
     Integer(i64),
+    /// A string, or the name of a class or function, `module.name`.
     Text(String),
     Sequence(Vec<Id>),
     /// A dict, ordered or not, or the attributes of an object.
     Dict(Vec<(Id, Id)>),
-    /// `module.name`.
-    Global(String),
     /// A reference to something in the archive, outside of the pickle.
     Persistent(Id),
     Tensor(Stored),
@@ -60,7 +59,7 @@ impl Values {
 
     pub fn text(&self, id: Id) -> Option<&str> {
         match self.get(id) {
-            Value::Text(text) | Value::Global(text) => Some(text),
+            Value::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -127,9 +126,10 @@ pub fn read(bytes: &[u8]) -> Result<(Values, Id), String> {
 struct Interpreter<'a> {
     rest: &'a [u8],
     values: Values,
+    /// The values since the last mark.
     stack: Vec<Id>,
-    /// The heights of the stack at each mark.
-    marks: Vec<usize>,
+    /// Those before each mark.
+    below: Vec<Vec<Id>>,
     memo: HashMap<usize, Id>,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Interpreter<'a> {
                 0x80 => drop(self.take(1)?),
                 // A frame's length; what it frames follows.
                 0x95 => drop(self.take(8)?),
-                b'(' => self.marks.push(self.stack.len()),
+                b'(' => self.below.push(std::mem::take(&mut self.stack)),
                 // BUILD sets the attributes of an object, which contain no tensors of ours.
                 b'0' | b'b' => drop(self.pop()?),
                 b'1' => drop(self.pop_to_mark()?),
@@ -151,8 +151,10 @@ impl<'a> Interpreter<'a> {
                     self.take(8)?;
                     self.push(Value::Other);
                 }
-                b'K' => self.number(1).map(|number| self.integer(number))?,
-                b'M' => self.number(2).map(|number| self.integer(number))?,
+                b'K' | b'M' => {
+                    let number = self.number(if code == b'K' { 1 } else { 2 })?;
+                    self.push(Value::Integer(number as i64));
+                }
                 b'J' => self.signed(4)?,
                 0x8A => self.number(1).and_then(|length| self.signed(length))?,
                 b'X' | b'T' | b'B' => self.number(4).and_then(|length| self.text(length))?,
@@ -215,10 +217,6 @@ impl<'a> Interpreter<'a> {
         Ok(bytes.fold(0, |number, &byte| number << 8 | usize::from(byte)))
     }
 
-    fn integer(&mut self, number: usize) {
-        self.push(Value::Integer(number as i64));
-    }
-
     /// An integer of so many bytes. One that does not fit cannot be a length.
     fn signed(&mut self, length: usize) -> Result<(), String> {
         let bytes = self.take(length)?;
@@ -254,33 +252,22 @@ impl<'a> Interpreter<'a> {
     }
 
     fn pop(&mut self) -> Result<Id, String> {
-        // Values below a mark belong to whatever set it.
-        let floor = self.marks.last().copied().unwrap_or(0);
-        let top = if self.stack.len() > floor {
-            self.stack.pop()
-        } else {
-            None
-        };
-        top.ok_or_else(|| MISSING.to_owned())
+        Ok(self.stack.pop().ok_or(MISSING)?)
     }
 
     /// The last values, as many as that, in their order.
     fn pop_some(&mut self, count: usize) -> Result<Vec<Id>, String> {
-        let mut popped = vec![0; count];
-        for place in popped.iter_mut().rev() {
-            *place = self.pop()?;
-        }
-        Ok(popped)
+        let start = self.stack.len().checked_sub(count).ok_or(MISSING)?;
+        Ok(self.stack.split_off(start))
     }
 
     fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
-        let mark = self.marks.pop().ok_or("its pickle has no matching mark")?;
-        Ok(self.stack.split_off(mark.min(self.stack.len())))
+        let below = self.below.pop().ok_or("its pickle has no matching mark")?;
+        Ok(std::mem::replace(&mut self.stack, below))
     }
 
     fn top(&self) -> Result<Id, String> {
-        let top = self.stack.last().copied();
-        top.ok_or_else(|| MISSING.to_owned())
+        Ok(*self.stack.last().ok_or(MISSING)?)
     }
 
     /// Adds these to the list or dict on top of the stack.
@@ -333,6 +320,6 @@ fn global(module: &str, name: &str) -> Value {
     if module.len() + name.len() > MAX_GLOBAL {
         Value::Other
     } else {
-        Value::Global(format!("{module}.{name}"))
+        Value::Text(format!("{module}.{name}"))
     }
 }

@@ -50,17 +50,8 @@ pub fn open(bytes: &[u8]) -> Result<Weights, String> {
     // Tensors may share numbers, but not all of them many times.
     let mut room = bytes.len() + SLACK_BYTES as usize;
     let mut storages = BTreeMap::<&str, Vec<f32>>::new();
-    for (
-        name,
-        Stored {
-            class,
-            file,
-            offset,
-            axes,
-        },
-    ) in state_dict(&values, root)?
-    {
-        let (Some(file), Some(dtype)) = (values.text(*file), dtype(&values, *class)) else {
+    for (name, dtype, stored) in state_dict(&values, root)? {
+        let Some(file) = values.text(stored.file) else {
             continue;
         };
         if !storages.contains_key(file) {
@@ -68,11 +59,11 @@ pub fn open(bytes: &[u8]) -> Result<Weights, String> {
             let bytes = bytes.ok_or_else(|| format!("{name}: its storage is missing"))?;
             storages.insert(file, floats(dtype, &bytes).unwrap_or_default());
         }
-        let stored = storages.get(file).map_or(&[][..], Vec::as_slice);
-        let numbers = strided(stored, *offset, axes).filter(|numbers| numbers.len() <= room);
+        let numbers = strided(&storages[file], stored.offset, &stored.axes);
+        let numbers = numbers.filter(|numbers| numbers.len() <= room);
         let values = numbers.ok_or_else(|| format!("{name}: its storage is too short"))?;
         room -= values.len();
-        let shape = axes.iter().map(|(length, _)| *length).collect();
+        let shape = stored.axes.iter().map(|(length, _)| *length).collect();
         weights
             .tensors
             .insert(name.to_owned(), Tensor { shape, values });
@@ -81,7 +72,7 @@ pub fn open(bytes: &[u8]) -> Result<Weights, String> {
 }
 
 /// The tensors in the whole pickle, or in the dict at one of the known keys in it.
-fn state_dict(values: &Values, root: Id) -> Result<Vec<(&str, &Stored)>, String> {
+fn state_dict(values: &Values, root: Id) -> Result<Vec<(&str, Dtype, &Stored)>, String> {
     let Value::Dict(whole) = values.get(root) else {
         return Err("it holds a whole Python object instead of a state dict; save model.state_dict() instead".to_owned());
     };
@@ -94,8 +85,8 @@ fn state_dict(values: &Values, root: Id) -> Result<Vec<(&str, &Stored)>, String>
     });
     let tensors = |dict: &Vec<(Id, Id)>| -> Vec<_> {
         let tensor = |&(key, value): &(Id, Id)| match values.get(value) {
-            Value::Tensor(stored) if dtype(values, stored.class).is_some() => {
-                Some((values.text(key)?, stored))
+            Value::Tensor(stored) => {
+                Some((values.text(key)?, dtype(values, stored.class)?, stored))
             }
             _ => None,
         };

@@ -213,9 +213,6 @@ impl Weights {
 
 /// True for the path of an index, by its name.
 pub fn is_index(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| {
-        name.to_string_lossy()
-            .to_ascii_lowercase()
-            .ends_with(INDEX_END)
-    })
+    let path = path.to_string_lossy().to_ascii_lowercase();
+    path.ends_with(INDEX_END)
 }

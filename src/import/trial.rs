@@ -6,8 +6,6 @@
 //! unless somebody chooses: weights that are misread would lose accuracy without a word. What is
 //! offered first is what is imported when it is accepted.
 
-use std::rc::Rc;
-
 use super::CLASSES;
 use crate::data::{Split, builtin};
 use crate::infer::{Scores, fit_digit_detector, fit_temperature, measure};
@@ -92,23 +90,23 @@ pub struct TrialImages {
 pub type MoreImages<'a> = dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, Problem> + 'a;
 
 /// A network that a file may have.
-pub struct Candidate {
+pub struct Candidate<'f> {
     pub network: Network,
     /// Its activation if that is known, as it need not be in the network of an ONNX file.
     pub activation: Option<Activation>,
-    pub body: Body,
+    pub body: Body<'f>,
     /// Weights with another name in the file: theirs and ours.
     pub renamed: Vec<(String, String)>,
 }
 
-pub enum Body {
+pub enum Body<'f> {
     /// The weights of one of Inkling's networks, in the order of its parameters.
-    Weights(Rc<Vec<Vec<f32>>>),
+    Weights(Vec<&'f [f32]>),
     /// The network of an ONNX file, computed as it is.
-    Graph(OnnxGraph),
+    Graph(&'f OnnxGraph),
 }
 
-impl Candidate {
+impl Candidate<'_> {
     /// It as Inkling builds it for this reading.
     pub fn net(&self, reading: &Reading) -> Result<Net, Problem> {
         match &self.body {
@@ -118,7 +116,7 @@ impl Candidate {
                     .map_err(ComputeError::from)?;
                 Ok(net.with_normalization(reading.normalization))
             }
-            Body::Graph(graph) => Ok(Net::of_graph(graph.clone(), reading.normalization)),
+            Body::Graph(graph) => Ok(Net::of_graph((*graph).clone(), reading.normalization)),
         }
     }
 }
@@ -134,14 +132,14 @@ pub struct Decided {
 }
 
 /// What a file may have.
-pub struct Candidates {
+pub struct Candidates<'f> {
     /// At least one, the most usual first.
-    pub all: Vec<Candidate>,
+    pub all: Vec<Candidate<'f>>,
     /// Whether images have their channels last, or none.
     pub has_channels_last: bool,
 }
 
-impl Candidates {
+impl<'f> Candidates<'f> {
     /// All readings that these settings, as far as they are given, leave open, the most usual first.
     fn readings(&self, spec: &ImportSpec) -> Vec<Reading> {
         let normalizations = spec
@@ -161,8 +159,8 @@ impl Candidates {
         readings
     }
 
-    pub fn of(&self, reading: &Reading) -> &Candidate {
-        let same = |candidate: &&Candidate| candidate.network == reading.network;
+    pub fn of(&self, reading: &Reading) -> &Candidate<'f> {
+        let same = |candidate: &&Candidate<'_>| candidate.network == reading.network;
         self.all.iter().find(same).unwrap_or(&self.all[0])
     }
 
@@ -202,9 +200,9 @@ impl Candidates {
             let some = images.images.first(count);
             tried.clear();
             for (index, &reading) in left.iter().enumerate() {
-                let start = before + 0.5 * index as f32 / left.len() as f32;
-                progress.report(start)?;
-                tried.push(self.attempt(reading, &some, &mut |_: f32| progress.report(start))?);
+                let share = |done: usize| before + 0.5 * done as f32 / left.len() as f32;
+                let part = &mut progress.part(share(index), share(index + 1));
+                tried.push(self.attempt(reading, &some, part)?);
             }
             let mut ranked: Vec<&Tried> = tried.iter().collect();
             ranked.sort_by(|a, b| a.penalized_loss().total_cmp(&b.penalized_loss()));
@@ -219,7 +217,7 @@ impl Candidates {
 /// that learned from other images does not recognize enough of the built-in digits to tell,
 /// `more_images` may have such images.
 pub fn decide(
-    candidates: &Candidates,
+    candidates: &Candidates<'_>,
     spec: &ImportSpec,
     digits: &Split,
     more_images: &mut MoreImages<'_>,

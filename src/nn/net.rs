@@ -275,13 +275,13 @@ impl Net {
     }
 
     /// Restores what `weights` gave.
-    pub fn set_weights(&self, weights: &[Vec<f32>]) -> Result<()> {
+    pub fn set_weights(&self, weights: &[impl AsRef<[f32]>]) -> Result<()> {
         self.parameters()
             .iter()
             .zip(weights)
             .try_for_each(|(parameter, saved)| {
                 parameter.set(&Tensor::from_slice(
-                    saved,
+                    saved.as_ref(),
                     parameter.dims(),
                     &self.context.device,
                 )?)

@@ -175,6 +175,17 @@ class Shuffle(nn.Module):
         return self.head(F.leaky_relu(self.two(x), 0.1).flatten(1))
 
 
+class Bilinear(nn.Module):
+    """Rows and columns weighted with one Einstein sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.columns, self.head = nn.Parameter(torch.randn(28, 12) / 6), nn.Parameter(torch.randn(28, 12) / 6), nn.Linear(144, 10)
+
+    def forward(self, x):
+        return self.head(F.relu(torch.einsum("nij,ih,jw->nhw", x.squeeze(1), self.rows, self.columns)).flatten(1))
+
+
 def mlp(activation, *widths):
     sizes = [784, *widths]
     hidden = [layer for pair in zip(sizes, widths) for layer in (nn.Linear(*pair), activation())]
@@ -220,7 +231,7 @@ NETWORKS = {
     "GELU and ReLU": (lambda: convolutions(nn.Conv2d(1, 8, 3), nn.GELU(), nn.MaxPool2d(2), flat=1352, dense=[64]), UNIT, AS_ONNX, "onnx"),
     "batch normalization": (lambda: convolutions(nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
                                                  nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2), flat=1568), HALF, AS_ONNX, "cnn"),
-    "strided": (lambda: convolutions(nn.Conv2d(1, 16, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 32, 3, 2, 1), nn.ReLU(), flat=1568), MNIST, AS_ONNX, "onnx"),
+    "strided": (lambda: convolutions(nn.Conv2d(1, 16, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 32, 3, 2, 1), nn.ReLU(), flat=1568), MNIST, AS_ONNX, "cnn"),
     "residual": (Residual, HALF, AS_ONNX, "onnx"),
     "branches": (Branches, HALF, None, "onnx"),
     "squeeze and excitation": (SqueezeExcitation, HALF, None, "onnx"),
@@ -233,6 +244,7 @@ NETWORKS = {
     "global average": (lambda: convolutions(nn.Conv2d(1, 16, 5, 2), nn.ELU(), nn.Conv2d(16, 32, 3), nn.SiLU(), nn.AdaptiveAvgPool2d(2), flat=128), HALF, None, "onnx"),
     "one-dimensional": (lambda: convolutions(nn.Flatten(), nn.Unflatten(1, (28, 28)), nn.Conv1d(28, 32, 5), nn.ReLU(), nn.MaxPool1d(2), flat=384), UNIT, None, "onnx"),
     "recurrent": (Recurrent, UNIT, None, "onnx"),
+    "bilinear": (Bilinear, UNIT, None, "onnx"),
     "Mish": (lambda: convolutions(nn.Conv2d(1, 8, 5, 2), nn.Mish(), flat=1152), UNIT, None, Refused("the operator Mish, which Inkling does not support")),
 }
 

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use inkling::import::ImportError;
+use inkling::import::{ImportError, NamedTensor, identify};
 use inkling::records::{ExportSpec, ImportSpec};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use zip::CompressionMethod;
@@ -379,4 +379,17 @@ fn other_files_are_called_what_they_are() {
         "model",
     );
     assert!(refused(&zip[..zip.len() - 1]).contains("safetensors"));
+}
+
+#[test]
+fn convolutions_that_may_be_padded_and_pooled_in_millions_of_ways_are_soon_refused() {
+    let tensor = |name: String, shape: &[usize]| NamedTensor {
+        name,
+        shape: shape.to_vec(),
+    };
+    let mut tensors: Vec<NamedTensor> = (0..24)
+        .map(|layer| tensor(format!("{layer}.weight"), &[1, 1, 3, 3]))
+        .collect();
+    tensors.push(tensor("24.weight".to_owned(), &[10, 7]));
+    assert!(identify(tensors, None, None).is_err());
 }

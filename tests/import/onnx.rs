@@ -120,6 +120,8 @@ fn where_a_cnn_pads_and_pools_its_operators_tell() {
     for layers in [
         "4C3P1-5C3P1-MP2-6C3P1-MP2-20",
         "4C3P1-MP2-5C3P1-6C3P1-MP2-20",
+        "4C5P2S2-5C3S2-20L-12",
+        "6C4S3L-GAP",
     ] {
         let exported = untrained_model(cnn(layers), Activation::Relu);
         // As another program would write it, which says nothing of Inkling's settings.
