@@ -1,14 +1,12 @@
 //! Scaled dot-product self-attention (Vaswani et al. 2017) of short sequences: a head's queries,
 //! keys, values and scores stay in the first cache. They have rows of whole vectors, so that every
-//! product is made of the same dense tiles.
+//! product is made of dense tiles.
 
 use candle_core::{Result, Tensor};
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::lanes;
-use super::matrix::round;
-use super::microkernels::tiles::{PIXELS, Start, Tile};
+use super::matrix::{Matrix, multiply, round};
 use super::microkernels::{self, Scratch};
 use super::pointwise::exp;
 use super::{tensor, vectorized, with_slices};
@@ -120,6 +118,24 @@ impl Attention {
         head
     }
 
+    /// What was picked, and the zeros behind each row.
+    fn padded_head<'a>(&self, head: &'a [f32]) -> Matrix<'a> {
+        Matrix::new(head, self.tokens, self.features)
+    }
+
+    fn head<'a>(&self, head: &'a [f32]) -> Matrix<'a> {
+        self.padded_head(head).columns(0..self.depth)
+    }
+
+    fn transposed_head<'a>(&self, head: &'a [f32]) -> Matrix<'a> {
+        Matrix::new(head, self.depth, self.scores)
+    }
+
+    /// A head's weights or scores, without the zeros behind each row.
+    fn weights<'a>(&self, weights: &'a [f32]) -> Matrix<'a> {
+        Matrix::new(weights, self.tokens, self.scores).columns(0..self.tokens)
+    }
+
     /// The reverse of `pick`.
     fn place(&self, head: &[f32], (start, width): (usize, usize), sequence: &mut [f32]) {
         for (token, head) in sequence
@@ -143,10 +159,10 @@ impl Attention {
             let query = self.pick(sequence, self.columns(Part::Query, head));
             let key = self.pick_transposed(sequence, self.columns(Part::Key, head));
             let value = self.pick(sequence, self.columns(Part::Value, head));
-            product(weights, (&query, self.features, 1), &key, self.depth);
+            multiply(weights, self.head(&query), self.transposed_head(&key));
             softmax(weights, self.tokens, self.scores, self.scale());
             round(weights, self.precision);
-            product(&mut output, (weights, self.scores, 1), &value, self.tokens);
+            multiply(&mut output, self.weights(weights), self.padded_head(&value));
             self.place(&output, self.output_columns(head), result);
         }
     }
@@ -165,92 +181,28 @@ impl Attention {
         for (head, weights) in weights.chunks_exact(tokens * scores).enumerate() {
             let columns = |part| self.columns(part, head);
             let of_output = self.pick(gradient, self.output_columns(head));
-            product(&mut of_part, (weights, 1, scores), &of_output, tokens);
+            let of_value = self.weights(weights).transposed();
+            multiply(&mut of_part, of_value, self.padded_head(&of_output));
             self.place(&of_part, columns(Part::Value), sequence_gradient);
 
             let value = self.pick_transposed(sequence, columns(Part::Value));
-            let of_output = (&*of_output, self.features, 1);
-            product(&mut of_scores, of_output, &value, self.depth);
+            let of_output = self.head(&of_output);
+            multiply(&mut of_scores, of_output, self.transposed_head(&value));
             softmax_gradient(weights, &mut of_scores, scores, self.scale());
             round(&mut of_scores, self.precision);
 
             let key = self.pick(sequence, columns(Part::Key));
-            product(&mut of_part, (&of_scores, scores, 1), &key, tokens);
+            multiply(
+                &mut of_part,
+                self.weights(&of_scores),
+                self.padded_head(&key),
+            );
             self.place(&of_part, columns(Part::Query), sequence_gradient);
 
             let query = self.pick(sequence, columns(Part::Query));
-            product(&mut of_part, (&of_scores, 1, scores), &query, tokens);
+            let of_key = self.weights(&of_scores).transposed();
+            multiply(&mut of_part, of_key, self.padded_head(&query));
             self.place(&of_part, columns(Part::Key), sequence_gradient);
-        }
-    }
-}
-
-/// `out = left right` on this thread. `left` has `inner` columns; with it come the distances from
-/// one row to the next and from one column to the next. `right` and `out` have rows of whole vectors.
-fn product(out: &mut [f32], left: (&[f32], usize, usize), right: &[f32], inner: usize) {
-    Arch::new().dispatch(Product {
-        out,
-        left,
-        right,
-        inner,
-    });
-}
-
-struct Product<'a> {
-    out: &'a mut [f32],
-    left: (&'a [f32], usize, usize),
-    right: &'a [f32],
-    inner: usize,
-}
-
-impl WithSimd for Product<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        /// Vectors of a tile.
-        const WIDE: usize = 2;
-        static ZEROS: [f32; 64] = [0.0; 64];
-        let Self {
-            out,
-            left: (left, row_stride, step),
-            right,
-            inner,
-        } = self;
-        let lanes = S::F32_LANES;
-        let width = right.len() / inner;
-        let rows = out.len() / width;
-        assert!(
-            right.len() == inner * width
-                && out.len() == rows * width
-                && width.is_multiple_of(lanes)
-                && WIDE * lanes <= ZEROS.len()
-                && left.len() > (rows - 1) * row_stride + (inner - 1) * step,
-            "the sizes of a product must agree"
-        );
-        for row in (0..rows).step_by(PIXELS) {
-            let count = PIXELS.min(rows - row);
-            let pixels = std::array::from_fn(|index| {
-                let index = row + index.min(count - 1);
-                left[index * row_stride..].as_ptr()
-            });
-            for column in (0..width).step_by(WIDE * lanes) {
-                let tile = Tile {
-                    rows: 1,
-                    stride: 0,
-                    run: inner,
-                    step,
-                    panel: right[column..].as_ptr(),
-                    panel_stride: width,
-                    out: out[row * width + column..].as_mut_ptr(),
-                    out_stride: width,
-                    start: Start::Bias(ZEROS.as_ptr()),
-                };
-                let vectors = WIDE.min((width - column) / lanes);
-                // SAFETY: the sizes were checked above: each row of `left` has `inner` numbers,
-                // and the panels of `right` and of the result lie within their rows.
-                unsafe { tile.compute(simd, &pixels, count, vectors) };
-            }
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::matrix::{Matrix, Mode, multiply, product, round, rounded};
-use super::pointwise::{apply, apply_derivative};
+use super::matrix::{Matrix, Mode, SMALL, multiply, product, round, rounded};
+use super::pointwise::{apply, apply_derivative, transpose_each};
 use super::row_products::{SparseMatrix, rows_times_rows};
 use super::{
     CHUNK, add_to, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices,
@@ -83,7 +83,8 @@ impl Linear {
         if self.inputs > SHORT || x.len() / self.inputs < ROWS {
             return rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
         }
-        let weight = Matrix::new(&weight, self.outputs, self.inputs).transposed();
+        let weight = transpose_each(&weight, self.outputs, self.inputs);
+        let weight = Matrix::new(&weight, self.inputs, self.outputs);
         output
             .par_chunks_mut(ROWS * self.outputs)
             .zip(x.par_chunks(ROWS * self.inputs))
@@ -172,34 +173,31 @@ impl Linear {
         x_gradient: Option<&mut [f32]>,
     ) -> Result<()> {
         let (inputs, outputs) = (self.inputs, self.outputs);
-        let rows = |values: &[f32], cols: usize| values.len() / cols;
-        let all = Matrix::new(gradient, rows(gradient, outputs), outputs);
-        let x = Matrix::new(x, rows(x, inputs), inputs);
+        let matrix = |values, cols| Matrix::new(values, values.len() / cols, cols);
+        let block = (SMALL / inputs).max(1);
         self.weight.add_to_grad(|sum| {
             sum.par_chunks_mut(OUTPUTS * inputs)
                 .enumerate()
                 .for_each_recorded(|(task, sum)| {
                     let first = task * OUTPUTS;
-                    product(
-                        sum,
-                        all.columns(first..first + rows(sum, inputs)).transposed(),
-                        x,
-                        Mode::Add,
-                    );
+                    let part = first..first + sum.len() / inputs;
+                    let blocks = gradient
+                        .chunks(block * outputs)
+                        .zip(x.chunks(block * inputs));
+                    for (gradient, x) in blocks {
+                        let gradient = matrix(gradient, outputs).columns(part.clone());
+                        product(sum, gradient.transposed(), matrix(x, inputs), Mode::Add);
+                    }
                 });
         })?;
         if let Some(x_gradient) = x_gradient {
             let weight = rounded(weight, self.precision);
-            let weight = Matrix::new(&weight, outputs, inputs);
+            let weight = matrix(&weight, inputs);
             x_gradient
                 .par_chunks_mut(ROWS * inputs)
                 .zip(gradient.par_chunks(ROWS * outputs))
                 .for_each_recorded(|(x_gradient, gradient)| {
-                    multiply(
-                        x_gradient,
-                        Matrix::new(gradient, rows(gradient, outputs), outputs),
-                        weight,
-                    );
+                    multiply(x_gradient, matrix(gradient, outputs), weight);
                 });
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Dense matrix products: views of slices, the only call of `gemm`, and rounding operands to a shorter
-//! number format.
+//! Dense matrix products: views of slices, small products of tiles, the only call of `gemm`, and
+//! rounding operands to a shorter number format.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,13 +7,15 @@ use std::ops::Range;
 use gemm::Parallelism;
 use half::f16;
 use half::slice::HalfFloatSliceExt;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::microkernels::bf16;
+use super::microkernels::tiles::{PIXELS, Start, Tile};
 #[cfg(target_arch = "x86_64")]
 use super::row_products::rows_times_rows_bf16;
-use super::vectorized;
+use super::{microkernels, vectorized};
 use crate::math::random::Random;
 use crate::run_config::{DeviceChoice, Precision};
 
@@ -74,6 +76,10 @@ impl<'a> Matrix<'a> {
     }
 }
 
+/// Numbers of a right-hand side that is small: it stays in the second cache, so that packing it, as
+/// `gemm` does with both sides, would only cost time.
+pub const SMALL: usize = 1 << 15;
+
 /// What happens to the numbers already in the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -97,6 +103,17 @@ pub fn product(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>, into: Mode) {
         lhs.rows * rhs.cols,
         "the result of a product has the outer sizes"
     );
+    let has_whole_vectors = rhs.col_stride == 1
+        && rhs.row_stride == rhs.cols
+        && rhs.cols.is_multiple_of(microkernels::lanes());
+    if has_whole_vectors && rhs.rows > 0 && rhs.rows * rhs.cols <= SMALL {
+        return Arch::new().dispatch(Tiles {
+            out,
+            lhs,
+            rhs,
+            into,
+        });
+    }
     // SAFETY: views lie in slices that hold all their numbers, the result has as many as was just
     // checked, and `gemm` touches only the sizes it is given.
     unsafe {
@@ -121,6 +138,61 @@ pub fn product(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>, into: Mode) {
             false,
             Parallelism::None,
         );
+    }
+}
+
+/// A product whose right-hand side and result have rows of whole vectors, one after the other.
+struct Tiles<'a> {
+    out: &'a mut [f32],
+    lhs: Matrix<'a>,
+    rhs: Matrix<'a>,
+    into: Mode,
+}
+
+impl WithSimd for Tiles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        /// Vectors of a tile.
+        const WIDE: usize = 2;
+        static ZEROS: [f32; 64] = [0.0; 64];
+        let Self {
+            out,
+            lhs,
+            rhs,
+            into,
+        } = self;
+        let (lanes, width) = (S::F32_LANES, rhs.cols);
+        assert!(WIDE * lanes <= ZEROS.len(), "zeros for a tile");
+        for row in (0..lhs.rows).step_by(PIXELS) {
+            let count = PIXELS.min(lhs.rows - row);
+            let rows = std::array::from_fn(|index| {
+                let row = row + index.min(count - 1);
+                lhs.values[row * lhs.row_stride..].as_ptr()
+            });
+            for column in (0..width).step_by(WIDE * lanes) {
+                let tile = Tile {
+                    rows: 1,
+                    stride: 0,
+                    run: rhs.rows,
+                    step: lhs.col_stride,
+                    panel: rhs.values[column..].as_ptr(),
+                    panel_stride: width,
+                    out: out[row * width + column..].as_mut_ptr(),
+                    out_stride: width,
+                    start: match into {
+                        Mode::Overwrite => Start::Bias(ZEROS.as_ptr()),
+                        Mode::Add => Start::Result,
+                    },
+                };
+                let vectors = WIDE.min((width - column) / lanes);
+                // SAFETY: views lie in slices that hold all their numbers, so that each of these
+                // rows has as many as `rhs` has rows; the panels of `rhs` and of the result lie
+                // within their rows, which have whole vectors.
+                unsafe { tile.compute(simd, &rows, count, vectors) };
+            }
+        }
     }
 }
 

@@ -211,7 +211,7 @@ pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
 }
 
 /// Each of the matrices `[rows, cols]` in `values`, one after the other, transposed.
-fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+pub fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
     let mut out = vec![0.0; values.len()];
     let len = (rows * cols).max(1);
     out.par_chunks_mut(len)
