@@ -117,7 +117,7 @@ impl Texts {
             classes.noun()
         );
         let lines = match (classes.are_digits(), sample.is_correct()) {
-            (true, false) => [format!("read as {answer}, labeled {label}"), confidence],
+            (true, false) => [format!("{answer}, labeled {label}"), confidence],
             // There is room for a name in a line.
             (false, false) => [answer.to_owned(), format!("not {label}")],
             (_, true) => [answer.to_owned(), confidence],
