@@ -101,8 +101,8 @@ fn of_other_shapes(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Vec<Net
     networks
 }
 
-/// What all names begin with before those of their layers: `module.`, `_orig_mod.`, the name of a
-/// wrapper.
+/// The prefix that all names have before the names of their layers: `module.`, `_orig_mod.`, the
+/// name of a wrapper.
 fn shared_prefix(tensors: &[NamedTensor]) -> String {
     let first = tensors.first().map_or("", |tensor| &*tensor.name);
     let is_shared = |prefix: &&str| {

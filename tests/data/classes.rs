@@ -272,42 +272,21 @@ fn a_set_that_is_written_and_read_again_keeps_its_classes() {
         classes: Classes::Clothing,
         ..pets.clone()
     };
+    let export = |set: &Dataset, format, folder: &Path| {
+        export_set(set, format, folder, false, &[], &mut Unwatched).unwrap();
+    };
     for (index, set) in [&pets, &letters, &clothing].into_iter().enumerate() {
         let written = root.path().join(format!("idx {index}"));
-        export_set(
-            set,
-            DatasetFormat::Idx,
-            &written,
-            false,
-            &[],
-            &mut Unwatched,
-        )
-        .unwrap();
+        export(set, DatasetFormat::Idx, &written);
         assert_eq!(&read_path(&written).unwrap(), set, "as IDX files");
     }
     let written = root.path().join("folders");
-    export_set(
-        &pets,
-        DatasetFormat::Png,
-        &written,
-        false,
-        &[],
-        &mut Unwatched,
-    )
-    .unwrap();
+    export(&pets, DatasetFormat::Png, &written);
     assert_eq!(read_path(&written).unwrap().classes, pets.classes);
     assert!(written.join("train/cat").is_dir() && written.join("test").is_dir());
     // Clothing is not in alphabetical order: its folders are numbers.
     let written = root.path().join("clothing");
-    export_set(
-        &clothing,
-        DatasetFormat::Png,
-        &written,
-        false,
-        &[],
-        &mut Unwatched,
-    )
-    .unwrap();
+    export(&clothing, DatasetFormat::Png, &written);
     assert!(written.join("train/1").is_dir());
 
     let names = root.path().join("idx 0/classes.txt");

@@ -380,7 +380,7 @@ fn next(
 const COLUMNS: usize = 10;
 const SIDE: f32 = 44.0;
 const SPACE: f32 = 4.0;
-/// If other programs use at least this fraction of the CPU, a note says so.
+/// If other programs use at least this fraction of the CPU, a note is added.
 const SLOWED: f32 = 0.5;
 /// The height above the images, in points.
 const ABOVE: f32 = 100.0;

@@ -118,11 +118,12 @@ impl Attention {
         head
     }
 
-    /// What was picked, and the zeros behind each row.
+    /// The matrix of a picked head, with the zeros at the end of each row.
     fn padded_head<'a>(&self, head: &'a [f32]) -> Matrix<'a> {
         Matrix::new(head, self.tokens, self.features)
     }
 
+    /// The same without these zeros.
     fn head<'a>(&self, head: &'a [f32]) -> Matrix<'a> {
         self.padded_head(head).columns(0..self.depth)
     }
@@ -131,7 +132,7 @@ impl Attention {
         Matrix::new(head, self.depth, self.scores)
     }
 
-    /// A head's weights or scores, without the zeros behind each row.
+    /// A head's weights or scores, without the zeros at the end of each row.
     fn weights<'a>(&self, weights: &'a [f32]) -> Matrix<'a> {
         Matrix::new(weights, self.tokens, self.scores).columns(0..self.tokens)
     }
@@ -227,8 +228,8 @@ fn softmax(scores: &mut [f32], tokens: usize, width: usize, scale: f32) {
     });
 }
 
-/// Replaces the gradients of weights, in rows of this `width`, by those of the scores they came
-/// from.
+/// Replaces the gradients of weights, in rows of this `width`, by the gradients of the
+/// scores they came from.
 fn softmax_gradient(weights: &[f32], gradient: &mut [f32], width: usize, scale: f32) {
     vectorized!({
         for (weights, gradient) in weights
