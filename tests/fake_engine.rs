@@ -348,6 +348,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         runs: at("runs"),
         checkpoints: at("checkpoints"),
         benchmarks: at("bench"),
+        records: at("records"),
         sweeps: at("sweeps"),
         cuda: at("cuda"),
         data: vec![at("data")],

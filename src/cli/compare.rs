@@ -10,6 +10,7 @@ use super::engine::{Engine, shown_by};
 use super::eval::DigitAccuracy;
 use super::failure::Failure;
 use super::output::{Output, Progress};
+use super::record;
 use crate::infer::ComparisonError;
 use crate::infer::model_comparison::{
     against, digits_table, images_of, letter, results_table, sentences, settings_table,
@@ -29,7 +30,7 @@ const BASELINE: usize = 0;
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
     /// Model files, folders or titles of runs, or latest, 2 to 8; the first is the baseline that
-    /// the others are compared with
+    /// the others are compared with. Or record cards, by their JSON files
     #[arg(required = true, value_name = "MODEL", num_args = 1..)]
     runs: Vec<PathBuf>,
     /// Data set to compare them on: builtin, mnist, fashion-mnist, kmnist,
@@ -95,6 +96,9 @@ pub struct PairedDifference {
 /// Compares the models and prints what was found.
 pub fn run(arguments: CompareArgs) -> Result<(), Failure> {
     let runs = &arguments.runs;
+    if record::are_cards(runs) {
+        return record::compare(runs, arguments.json);
+    }
     if !COMPARED_MODELS.contains(&runs.len()) {
         let problem = Problem::from(ComparisonError::Count { given: runs.len() });
         return Err(Failure::Usage(problem.to_string()));

@@ -24,6 +24,7 @@ mod man;
 mod output;
 mod predict;
 mod profile;
+mod record;
 mod reference;
 mod runs;
 mod schema;
@@ -35,6 +36,7 @@ mod window;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -73,6 +75,9 @@ enum Command {
     Profile(profile::ProfileArgs),
     /// Compare how long training takes to reach an accuracy with each batch size
     FindBatchSize(find_batch_size::FindBatchSizeArgs),
+    /// Measure a recipe over several seeds: accuracy on a test split that stays sealed until all
+    /// runs have ended, and the time of each run from the start of its process
+    Record(record::RecordArgs),
     /// Evaluate a model on a data set
     Eval(eval::EvalArgs),
     /// Compare models on the same test images: settings, accuracies and whether they differ
@@ -111,6 +116,7 @@ enum Command {
 
 /// Parses the arguments and runs the subcommand, or opens the window.
 pub fn main() -> ExitCode {
+    let process_start = Instant::now();
     #[cfg(windows)]
     if std::env::args_os().len() > 1 {
         console::attach();
@@ -148,8 +154,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let result =
-        check_home(&paths).and_then(|()| run(arguments.command, &files.unwrap_or_default()));
+    let result = check_home(&paths)
+        .and_then(|()| run(arguments.command, &files.unwrap_or_default(), process_start));
     result.err().map_or(ExitCode::SUCCESS, Failure::report)
 }
 
@@ -192,7 +198,8 @@ fn check_home(paths: &Paths) -> Result<(), Failure> {
     })
 }
 
-fn run(command: Option<Command>, files: &[PathBuf]) -> Result<(), Failure> {
+/// `process_start` is when this process began.
+fn run(command: Option<Command>, files: &[PathBuf], process_start: Instant) -> Result<(), Failure> {
     match command {
         None => window::open(files),
         Some(Command::Train(arguments)) => train::run(&arguments),
@@ -200,6 +207,7 @@ fn run(command: Option<Command>, files: &[PathBuf]) -> Result<(), Failure> {
         Some(Command::FindLr(arguments)) => find_lr::run(arguments),
         Some(Command::Profile(arguments)) => profile::run(&arguments),
         Some(Command::FindBatchSize(arguments)) => find_batch_size::run(arguments),
+        Some(Command::Record(arguments)) => record::run(arguments, process_start),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Compare(arguments)) => compare::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::{
     bench, compare, data, eval, export, find_batch_size, find_lr, hardware, hosts, import, predict,
-    profile, runs, sweep, train,
+    profile, record, runs, sweep, train,
 };
 use crate::hardware::LoadSample;
 use crate::records::{DeletedBundle, ReceivedBundle};
@@ -27,7 +27,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 /// The commands that have `--json`, whether they print several lines, what else there is to say of
 /// these, and what they can be.
-const COMMANDS: [(&str, &str, &str, &[Generate]); 22] = [
+const COMMANDS: [(&str, &str, &str, &[Generate]); 23] = [
     ("train", "Lines", "", &[of::<train::JsonLine>]),
     (
         "sweep",
@@ -43,8 +43,14 @@ const COMMANDS: [(&str, &str, &str, &[Generate]); 22] = [
         "",
         &[of::<find_batch_size::JsonLine>],
     ),
+    ("record", "Lines", "", &[of::<record::JsonLine>]),
     ("eval", "The line", "", &[of::<eval::Figures>]),
-    ("compare", "The line", "", &[of::<compare::Figures>]),
+    (
+        "compare",
+        "The line",
+        "; of record cards, the second kind",
+        &[of::<compare::Figures>, of::<record::CardComparison>],
+    ),
     (
         "predict",
         "Lines",

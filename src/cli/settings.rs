@@ -39,7 +39,7 @@ pub struct Settings {
     file: Option<PathBuf>,
     /// Base settings; all other options override them
     #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
-    preset: Preset,
+    pub preset: Preset,
     #[command(flatten)]
     given: Given,
 }

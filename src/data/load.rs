@@ -29,6 +29,24 @@ pub fn load(
     folders: &[PathBuf],
     progress: &mut dyn Progress,
 ) -> Result<Dataset, DataError> {
+    load_sources(spec, folders, false, progress)
+}
+
+/// The same without test images; the files that contain those of a named set are not opened.
+pub fn load_sealed(
+    spec: &DataSpec,
+    folders: &[PathBuf],
+    progress: &mut dyn Progress,
+) -> Result<Dataset, DataError> {
+    load_sources(spec, folders, true, progress)
+}
+
+fn load_sources(
+    spec: &DataSpec,
+    folders: &[PathBuf],
+    sealed: bool,
+    progress: &mut dyn Progress,
+) -> Result<Dataset, DataError> {
     let sources = spec.sources();
     // The built-in digits are generated last: how many depends on the others.
     let (generated, read): (Vec<usize>, Vec<usize>) =
@@ -39,7 +57,11 @@ pub fn load(
         let [start, end] = [done, done + 1].map(|done| done as f32 / sources.len() as f32);
         let mut progress = PartialProgress::of(progress, start, end);
         parts[index] = if sources[index] == DataSource::Builtin {
-            let test_images = if index == 0 { builtin::TEST_IMAGES } else { 0 };
+            let test_images = if index == 0 && !sealed {
+                builtin::TEST_IMAGES
+            } else {
+                0
+            };
             builtin::generate(
                 BUILTIN_SEED,
                 builtin::training_images(others),
@@ -47,7 +69,11 @@ pub fn load(
                 &mut progress,
             )?
         } else {
-            let part = with_test_split(load_source(&sources[index], folders, &mut progress)?.set);
+            let part = if sealed {
+                without_test(&sources[index], folders, &mut progress)?
+            } else {
+                with_test_split(load_source(&sources[index], folders, &mut progress)?.set)
+            };
             others += part.train.len();
             part
         };
@@ -184,20 +210,37 @@ pub fn load_source(
             progress,
         )?
         .into(),
-        DataSource::Named(named) => {
-            let not_found = || DataError::NotFound {
-                set: named.name().to_owned(),
-                searched: folders.to_vec(),
-            };
-            IdxSet::find(*named, folders)?
-                .ok_or_else(not_found)?
-                .read(progress)?
-        }
+        DataSource::Named(named) => named_files(*named, folders)?.read(progress)?,
         DataSource::Mine => Dataset::of_digits(MyDigits::in_folders(folders).split()?).into(),
         DataSource::Path(path) => open_set(path)?.read(progress)?,
         DataSource::Unknown => return Err(DataError::Unknown),
     };
     Ok(loaded)
+}
+
+/// The training images of a source that is not generated.
+fn without_test(
+    source: &DataSource,
+    folders: &[PathBuf],
+    progress: &mut dyn Progress,
+) -> Result<Dataset, DataError> {
+    if let DataSource::Named(named) = source
+        && let Some(mut training) = named_files(*named, folders)?.training()
+    {
+        return Ok(training.read(progress)?.set);
+    }
+    let set = with_test_split(load_source(source, folders, progress)?.set);
+    Ok(Dataset {
+        test: Split::default(),
+        ..set
+    })
+}
+
+fn named_files(set: PublicDataset, folders: &[PathBuf]) -> Result<IdxSet, DataError> {
+    IdxSet::find(set, folders)?.ok_or_else(|| DataError::NotFound {
+        set: set.name().to_owned(),
+        searched: folders.to_vec(),
+    })
 }
 
 /// Whether something that could be a data set is at this path. Reads no images, but looks at the

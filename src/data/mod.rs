@@ -26,7 +26,7 @@ pub use formats::{ArraySet, is_named_like_a_table};
 pub use issues::{Example, Issue, IssueKind, Overview, Part};
 pub use load::{
     EvaluationSet, NotDigits, Writers, check, check_labels, find, is_among, load,
-    load_for_evaluation, small_training_set,
+    load_for_evaluation, load_sealed, small_training_set,
 };
 pub use my_digits::{MyDigits, Recipients};
 pub use preview::{Preview, contact_sheet, preview};

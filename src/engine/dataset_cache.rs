@@ -39,11 +39,12 @@ impl Deref for LoadedSet {
 }
 
 impl DatasetCache {
-    /// The data set, from the cache or from disk.
+    /// The data set, from the cache or from disk; without test images if the test is `sealed`.
     pub fn get(
         &mut self,
         folders: &[PathBuf],
         spec: &DataSpec,
+        sealed: bool,
         progress: &mut dyn Progress,
     ) -> Result<&LoadedSet, DataError> {
         let sent = self
@@ -53,7 +54,7 @@ impl DatasetCache {
         let spec = sent.as_ref().unwrap_or(spec);
         // A folder's files may have changed since they were read; only the built-in set cannot.
         self.other = None;
-        let slot = if *spec == DataSpec::builtin() {
+        let slot = if *spec == DataSpec::builtin() && !sealed {
             &mut self.builtin
         } else {
             &mut self.other
@@ -61,7 +62,11 @@ impl DatasetCache {
         match slot {
             Some(set) => Ok(set),
             None => Ok(slot.insert(LoadedSet {
-                set: data::load(spec, folders, progress)?,
+                set: if sealed {
+                    data::load_sealed(spec, folders, progress)?
+                } else {
+                    data::load(spec, folders, progress)?
+                },
                 fingerprint: OnceCell::new(),
             })),
         }

@@ -21,6 +21,7 @@ pub use exported_model::{ExportedModel, RUN_KEY};
 pub use files::{Export, ExportedFile, export};
 pub use onnx::quantized;
 pub use pytorch::CALIBRATION;
+pub use untrusted::Untrusted;
 
 use half::f16;
 

@@ -202,6 +202,23 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     })
 }
 
+/// The 95% interval of the difference of two expected values, the first minus the second, of
+/// samples that need not have the same variance (Welch 1947, "The generalization of Student's
+/// problem when several different population variances are involved", Biometrika 34).
+pub fn welch_interval(first: &MeanInterval, second: &MeanInterval) -> (f64, f64) {
+    // The variance of each mean, and the degrees of freedom of both together (Satterthwaite 1946).
+    let variance = |sample: &MeanInterval| sample.deviation.powi(2) / sample.count as f64;
+    let (a, b) = (variance(first), variance(second));
+    let freedom =
+        |variance: f64, sample: &MeanInterval| variance.powi(2) / (sample.count.max(2) - 1) as f64;
+    let degrees = (a + b).powi(2) / (freedom(a, first) + freedom(b, second));
+    let difference = first.mean - second.mean;
+    // Samples without any variance have no degrees of freedom.
+    let half = StudentsT::new(0.0, 1.0, degrees)
+        .map_or(0.0, |student| student.inverse_cdf(0.975) * (a + b).sqrt());
+    (difference - half, difference + half)
+}
+
 /// A difference is called one if it would be as large by chance in fewer than one of twenty
 /// comparisons.
 const SIGNIFICANCE: f64 = 0.05;

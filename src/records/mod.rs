@@ -14,6 +14,7 @@ mod learning;
 mod model;
 mod profile;
 mod recognition;
+mod record_card;
 mod run;
 mod searches;
 mod steering;
@@ -56,6 +57,7 @@ pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use recognition::{
     Attribution, Change, Counterfactual, Explanation, PredictionDetails, Recognition, WhySpec,
 };
+pub use record_card::{CARD_VERSION, HardImage, RecordCard, RunSeconds, SeedRun};
 pub use run::{
     Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, MAX_SNAPSHOTS, Rescue,
     RunPlan, RunPosition, RunSummary, SnapshotRecord, StepCurve, StepPoint, Telemetry, chance_loss,

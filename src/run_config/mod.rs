@@ -123,6 +123,9 @@ pub struct RunConfig {
     /// How many of the training images are used; `None` means all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_images: Option<u32>,
+    /// Whether the test images are not read, so that they cannot influence any choice.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sealed_test: bool,
     /// Where all randomness comes from.
     pub seed: u64,
     /// Worker threads; `None` means one per core.
@@ -196,6 +199,7 @@ impl RunConfig {
             early_stopping: None,
             augmentation: Augmentation::Off,
             training_images: None,
+            sealed_test: false,
             seed: 1,
             threads: None,
             memory_limit: None,

@@ -60,7 +60,7 @@ impl RunConfig {
     }
 
     /// The preset whose values these are (data, seed, repeats, device, precision, threads, memory
-    /// limit, activation checkpointing and autotuning may differ), if any.
+    /// limit, activation checkpointing, autotuning and a sealed test may differ), if any.
     pub fn matching_preset(&self) -> Option<Preset> {
         let matches = |preset| {
             let mut other = self.clone();
@@ -75,8 +75,8 @@ impl RunConfig {
     }
 
     /// Takes the preset's values, keeping data, seed, repeats, device, precision, threads, memory
-    /// limit, activation checkpointing, autotuning, and the weights it starts from with their
-    /// network.
+    /// limit, activation checkpointing, autotuning, a sealed test, and the weights it starts from
+    /// with their network.
     pub fn apply_preset(&mut self, preset: Preset) {
         let network = self
             .initial_weights
@@ -91,6 +91,7 @@ impl RunConfig {
             memory_limit: self.memory_limit,
             activation_checkpointing: self.activation_checkpointing,
             autotune: self.autotune,
+            sealed_test: self.sealed_test,
             repeats: self.repeats,
             repetition: self.repetition.clone(),
             ..Self::preset(preset)

@@ -265,6 +265,8 @@ settings! {
             range: Some(Range { high: At(100.0), ..Range::whole("the number of runs") }),
             describe: told_elsewhere,
         }
+        SealedTest = sealed_test, "sealed-test", "Sealed test",
+        "Does not read the test images, so that they cannot influence any choice. Measure the accuracy on them once everything is decided, with inkling eval." {}
         ActivationCheckpointing = activation_checkpointing, "activation-checkpointing", "Activation checkpointing",
         "Keeps only some of the layers' outputs for the backward pass, which computes the others again: less memory for the same gradients, but each step takes longer (Chen et al. 2016)." {
             former: &["checkpoint-activations"],

@@ -16,6 +16,7 @@ mod checkpoint_writer;
 mod checkpoints;
 mod error;
 mod folder;
+mod record_cards;
 mod repeats;
 mod store;
 
@@ -24,6 +25,7 @@ pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{CHECKPOINT, CheckpointFolder, Checkpoints, InterruptedRun};
 pub use error::RunError;
 pub use folder::{FinishedRun, RunContents, check_target, keep_in, load, load_steps, save_to};
+pub use record_cards::{CardError, hard_images};
 pub use repeats::{Repeats, Reproduction, missing_repetitions, reproduced_config};
 pub use store::{
     CURRENT_RUN, LAST_RUN, LATEST, RunEntry, STARTER_MODEL, Store, check_disk_space, is_reserved,

@@ -17,6 +17,8 @@ pub struct Paths {
     /// One folder per sweep.
     pub sweeps: PathBuf,
     pub benchmarks: PathBuf,
+    /// One file per record card.
+    pub records: PathBuf,
     /// Where NVIDIA's run-time libraries are looked for, besides the usual places.
     pub cuda: PathBuf,
     /// Folders searched for data sets by name, best first.
@@ -56,6 +58,7 @@ impl Paths {
             sweeps: local.join("sweeps"),
             cuda: local.join("cuda"),
             benchmarks: local.join("bench"),
+            records: local.join("records"),
             data: given.into_iter().chain([local.join("data")]).collect(),
         }
     }

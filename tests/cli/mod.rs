@@ -17,6 +17,7 @@ mod interrupt;
 mod log;
 mod predict;
 mod profile;
+mod record;
 mod reference;
 mod resume;
 mod runs;

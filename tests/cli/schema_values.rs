@@ -78,7 +78,14 @@ fn every_setting_of_a_run_is_in_the_schemas_of_all_commands_that_print_settings(
     let commands: Vec<&str> = commands.map(|(command, _)| command.as_str()).collect();
     assert_eq!(
         commands,
-        ["find-batch-size", "find-lr", "profile", "sweep", "train"]
+        [
+            "find-batch-size",
+            "find-lr",
+            "profile",
+            "record",
+            "sweep",
+            "train"
+        ]
     );
     for command in commands {
         conform(command, "RunConfig", &configs);

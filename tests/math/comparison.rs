@@ -2,7 +2,9 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use inkling::math::statistics::{compare_with, holm, mcnemar, mean_interval, paired_interval};
+use inkling::math::statistics::{
+    compare_with, holm, mcnemar, mean_interval, paired_interval, welch_interval,
+};
 use inkling::records::PairedCounts;
 
 const fn counts([both, first_only, second_only, neither]: [u64; 4]) -> PairedCounts {
@@ -174,6 +176,32 @@ fn the_interval_of_a_mean_agrees_with_scipy() {
     for none in [&[][..], &[0.5], &[0.5, f64::NAN], &[0.5, f64::INFINITY]] {
         assert_eq!(mean_interval(none), None, "{none:?}");
     }
+}
+
+/// `scipy.stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)`.
+#[test]
+fn welchs_interval_agrees_with_scipy() {
+    let interval = |a: &[f64], b: &[f64]| {
+        welch_interval(&mean_interval(a).unwrap(), &mean_interval(b).unwrap())
+    };
+    for (a, b, low, high) in [
+        (
+            &[0.9912, 0.9921, 0.9907][..],
+            &[0.9931, 0.9927, 0.9935, 0.9930][..],
+            -0.003_255_793_745_934_339_4,
+            -0.000_227_539_587_399_165_7,
+        ),
+        (
+            &[98.1, 98.3, 97.9, 98.4, 98.2],
+            &[98.0, 97.7],
+            -0.543_341_876_321_822_2,
+            1.203_341_876_321_790_2,
+        ),
+    ] {
+        let got = interval(a, b);
+        assert!(close(got.0, low) && close(got.1, high), "{got:?}");
+    }
+    assert_eq!(interval(&[3.0, 3.0], &[1.0, 1.0]), (2.0, 2.0));
 }
 
 /// The interval of n values with a mean of 0 and a deviation of √n is the 0.975 quantile:

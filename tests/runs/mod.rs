@@ -5,6 +5,7 @@ mod annotations;
 mod checkpoints;
 mod evaluations;
 mod leftovers;
+mod record_cards;
 pub mod repeats;
 mod reproduction;
 mod snapshots;

@@ -218,6 +218,11 @@ impl IdxSet {
         Ok(None)
     }
 
+    /// Its training images alone, if it has test images beside them.
+    pub fn training(mut self) -> Option<Self> {
+        self.test.take().map(|_| self)
+    }
+
     /// How many training and test images the headers claim.
     pub fn counts(&self) -> Result<[u64; 2], DataError> {
         let count = |pair: &IdxFiles| idx::count(&pair.images, Kind::Images);

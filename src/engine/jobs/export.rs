@@ -125,6 +125,7 @@ fn measure_quantized(
         .get(
             &workspace.settings.data_folders,
             data,
+            false,
             &mut context.part(0.0, 1.0 / 3.0),
         )?
         .test;

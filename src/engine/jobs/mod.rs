@@ -116,9 +116,12 @@ impl Workspace<'_> {
         // Better refused now than after an hour of training.
         crate::train::check(config)?;
         let settings = self.settings;
-        let set = self
-            .datasets
-            .get(&settings.data_folders, &config.data, progress)?;
+        let set = self.datasets.get(
+            &settings.data_folders,
+            &config.data,
+            config.sealed_test,
+            progress,
+        )?;
         check_labels(&config.data, set)?;
         Ok((set, settings.devices.open(config.device)?))
     }

@@ -7,7 +7,7 @@ use setup::Form;
 
 use crate::data::{DataError, FoundDataset};
 use crate::protocol::Command;
-use crate::records::UnitName;
+use crate::records::{RecordCard, UnitName};
 use crate::run_config::{HiddenLayer, Network, Preset, PublicDataset, RunConfig, Setting};
 use crate::runs::InterruptedRun;
 use crate::window::{Ctx, Models, MyDigitsView, Purpose};
@@ -20,8 +20,8 @@ pub mod view;
 pub use learning::{ClassCount, Learning};
 pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use setup::{
-    DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,
-    ValidationError,
+    AccuracySource, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind,
+    SearchState, ValidationError,
 };
 
 /// The next run, the one in progress, and those that wait.
@@ -39,6 +39,8 @@ pub struct Train {
     pub found: Option<Vec<FoundDataset>>,
     /// The data set that is being downloaded, or could not be.
     pub download: Option<DownloadView>,
+    /// The record cards that were written on this machine, the newest first.
+    pub records: Vec<RecordCard>,
     /// True if data sets can be downloaded, as far as is known.
     pub has_network: bool,
     /// A short training that finds something out about the next run, while its dialog is open.

@@ -8,11 +8,14 @@ use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{EngineError, Event, Job};
 use inkling::records::benchmark::{Effort, StepConfig};
-use inkling::records::{Divergence, Intervention, Telemetry};
+use inkling::records::{
+    CARD_VERSION, Divergence, Intervention, RecordCard, RunSeconds, SeedRun, Telemetry,
+};
 use inkling::run_config::{
     Activation, Augmentation, DataSource, DataSpec, DeviceChoice, ModelKind, OptimizerKind,
     Precision, Preset, RunConfig, ScheduleKind,
 };
+use inkling::window::train::AccuracySource;
 use inkling::window::{App, MachineAction, TrainAction};
 
 use crate::fake_engine::{app, record, run_entry};
@@ -239,6 +242,31 @@ fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
     window.get_by_label_contains("Custom settings");
 }
 
+/// A card of runs with these test accuracies.
+fn record_card(preset: Preset, data: &str, accuracies: [f64; 2]) -> RecordCard {
+    let run = |(seed, test_accuracy)| SeedRun {
+        seed,
+        validation_accuracy: 0.9,
+        test_accuracy,
+        seconds: RunSeconds::default(),
+    };
+    RecordCard {
+        version: CARD_VERSION,
+        measured_at: String::new(),
+        program: String::new(),
+        machine: String::new(),
+        device: DeviceChoice::Cpu,
+        parameters: 1,
+        test_images: 100,
+        config: RunConfig {
+            data: data.parse().unwrap(),
+            ..RunConfig::preset(preset)
+        },
+        runs: (1..).zip(accuracies).map(run).collect(),
+        hard: Vec::new(),
+    }
+}
+
 #[test]
 fn a_preset_shows_what_it_reaches_as_measured_here_if_it_was() {
     let (window, _engine) = usual();
@@ -252,10 +280,22 @@ fn a_preset_shows_what_it_reaches_as_measured_here_if_it_was() {
     app.models.runs = Some(vec![run(Preset::Compact), run(Preset::Balanced)]);
     let expected = |app: &App, preset| {
         let accuracy = app.expected_accuracy(preset)?;
-        Some((accuracy.value, accuracy.measured_here))
+        Some((accuracy.value, accuracy.source))
     };
-    assert_eq!(expected(&app, Preset::Balanced), Some((0.99, true)));
-    assert_eq!(expected(&app, Preset::OneEpoch), Some((0.955, false)));
+    let run = Some((0.99, AccuracySource::Run));
+    assert_eq!(expected(&app, Preset::Balanced), run);
+    let documented = Some((0.955, AccuracySource::Documented));
+    assert_eq!(expected(&app, Preset::OneEpoch), documented);
+    app.train.records = vec![
+        record_card(Preset::OneEpoch, "mnist", [0.991, 0.993]),
+        record_card(Preset::OneEpoch, "builtin", [0.95, 0.97]),
+    ];
+    let (value, source) = expected(&app, Preset::OneEpoch).unwrap();
+    assert!((value - 0.96).abs() < 1e-9, "{value}");
+    let AccuracySource::Record(summary) = source else {
+        panic!("{source:?}");
+    };
+    assert!(summary.contains("(2 seeds, Student's t)"), "{summary}");
     app.ctx.config.data = DataSpec::single(DataSource::Mine);
     assert_eq!(expected(&app, Preset::Balanced), None);
 }

@@ -148,10 +148,8 @@ fn train_from(
             .is_some_and(|checkpoint| !checkpoint.card.epochs.is_empty()),
     };
     let data = config.data.located(&places.working_folder);
-    let set = match workspace
-        .datasets
-        .get(&places.data_folders, &data, &mut run)
-    {
+    let (folders, sealed) = (&places.data_folders, config.sealed_test);
+    let set = match workspace.datasets.get(folders, &data, sealed, &mut run) {
         Err(DataError::Cancelled(_)) if run.end == Some(EndRequest::Interrupt) => {
             return Ok(TrainOutcome::Interrupted);
         }

@@ -5,6 +5,7 @@ use crate::bench::step_config_of;
 use crate::data::validation_size;
 use crate::nn::flops;
 use crate::protocol::Job;
+use crate::records::RecordCard;
 use crate::records::benchmark::{BUSY, StepConfig, Workload};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, Preset, PublicDataset, RunConfig};
 use crate::settings::PresetRate;
@@ -45,24 +46,50 @@ impl App {
     /// The test accuracy to expect of a preset on the chosen data, if it is known.
     pub fn expected_accuracy(&self, preset: Preset) -> Option<ExpectedAccuracy> {
         let data = &self.ctx.config.data;
-        let here = self.models.accuracy_of_runs(preset, data);
-        let value = here.or_else(|| documented_accuracy(preset, data))?;
-        Some(ExpectedAccuracy {
-            value,
-            measured_here: here.is_some(),
-        })
+        let record = self.train.record_of(preset, data).and_then(|card| {
+            let mean = card.mean(|run| run.test_accuracy)?;
+            Some((mean.mean, AccuracySource::Record(card.summary())))
+        });
+        let (value, source) = record
+            .or_else(|| {
+                let accuracy = self.models.accuracy_of_runs(preset, data)?;
+                Some((accuracy, AccuracySource::Run))
+            })
+            .or_else(|| {
+                Some((
+                    documented_accuracy(preset, data)?,
+                    AccuracySource::Documented,
+                ))
+            })?;
+        Some(ExpectedAccuracy { value, source })
     }
 }
 
 /// The test accuracy to expect of a preset.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedAccuracy {
     pub value: f64,
-    /// Whether a run on this machine reached it; otherwise it was measured for the documentation.
-    pub measured_here: bool,
+    pub source: AccuracySource,
+}
+
+/// How an expected accuracy is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccuracySource {
+    /// From the newest record of the preset on this machine, which this sums up.
+    Record(String),
+    /// The newest run of the preset reached it.
+    Run,
+    /// It was measured for the documentation.
+    Documented,
 }
 
 impl Train {
+    /// The newest record of a preset on these data.
+    fn record_of(&self, preset: Preset, data: &DataSpec) -> Option<&RecordCard> {
+        let mut records = self.records.iter();
+        records.find(|card| card.config.preset == Some(preset) && card.config.data == *data)
+    }
+
     /// How many seconds these settings take when this many images are learned from per second, with
     /// validation after each epoch and the test at the end; `None` while the number of images is
     /// unknown.

@@ -9,6 +9,7 @@ mod recommendation;
 mod search;
 
 pub use data::{DownloadState, DownloadView, Samples};
+pub use estimates::AccuracySource;
 pub use form::{Form, ValidationError};
 pub use network::{Blocks, in_words, layer_description, layer_details, layer_name, size};
 pub use search::{Search, SearchAction, SearchKind, SearchState};

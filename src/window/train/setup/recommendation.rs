@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::data::{FoundDataset, builtin, validation_size};
 use crate::hardware::{Hardware, precision_note, recommend};
+use crate::records::RecordCard;
 use crate::run_config::{
     ConfigError, DataSource, DataSpec, DeviceChoice, Precision, PublicDataset, RunConfig, Setting,
 };
@@ -32,6 +33,11 @@ impl App {
                     *last = Some((report, Some(saved)));
                 }
             },
+        );
+        let records = self.ctx.deps.paths.records.clone();
+        self.ctx.background.run(
+            move || RecordCard::list(&records),
+            |app, records| app.train.records = records,
         );
         self.ctx.find_data();
         self.ctx.empty_deleted();

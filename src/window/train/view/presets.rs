@@ -11,6 +11,7 @@ use crate::notices::harder_data_note;
 use crate::run_config::{Preset, RunConfig};
 use crate::text::format::{approximate, count, duration, joined, memory, percent};
 use crate::window::style::icons::Icon;
+use crate::window::train::AccuracySource;
 use crate::window::{Action, App, Pushes as _, TrainAction, style};
 
 /// The height of a card, and the distance between two, in points.
@@ -45,19 +46,17 @@ impl Figures {
     pub fn of(app: &App, preset: Preset) -> Self {
         let accuracy = app.expected_accuracy(preset).map(|accuracy| {
             let text = percent(accuracy.value, 1);
-            let by = if accuracy.measured_here {
-                "as your newest run with this preset did"
-            } else {
-                "as measured by us"
+            let about = match &accuracy.source {
+                AccuracySource::Record(summary) => format!("Your record: {summary}."),
+                AccuracySource::Run => format!("Classifies about {text} of the test images correctly, as your newest run with this preset did."),
+                AccuracySource::Documented => format!("Classifies about {text} of the test images correctly, as measured by us."),
             };
             Gauge {
                 // An error rate ten times as low is a part more.
                 share: -(1.0 - accuracy.value).max(1e-3).log10() as f32 / 3.0,
                 parts: 3,
                 in_words: format!("about {text} accuracy"),
-                about: format!(
-                    "Classifies about {text} of the test images correctly, {by}. The bar has a part each for 90, 99 and 99.9%."
-                ),
+                about: format!("{about} The bar has a part each for 90, 99 and 99.9%."),
                 text,
             }
         });
