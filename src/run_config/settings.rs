@@ -197,7 +197,7 @@ settings! {
             },
         }
         WeightAveraging = weight_averaging, "weight-averaging", "Weight averaging",
-        "Keeps an exponential moving average (EMA) of the weights with this decay per step, such as 0.999; the averaged weights are validated and saved." {
+        "Exponential moving average (EMA) of the weights, with this decay per step, such as 0.999; the averaged weights are validated and saved." {
             unset: OFF,
             placeholder: "off",
             range: Some(Range {

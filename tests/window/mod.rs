@@ -3,6 +3,7 @@
 
 mod alone;
 mod classes;
+mod counted;
 mod digit_map;
 mod draw;
 mod hardware;

@@ -31,7 +31,7 @@ fn a_measurement_shows_figures_with_their_interval() {
         let harness = measured(size);
         harness.get_by_label("99.00%");
         // Wilson's interval of 99 out of 100.
-        harness.get_by_label("95% CI: 94.55% to 99.82%");
+        harness.get_by_label("likely 94.55% to 99.82%");
         assert_eq!(
             harness.value("True and predicted digits"),
             "1 of 100 images misclassified"

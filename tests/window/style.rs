@@ -5,7 +5,7 @@ use egui_kittest::Harness;
 use inkling::window::style;
 use inkling::window::style::Palette;
 
-fn palettes() -> [(Theme, Palette); 2] {
+pub fn palettes() -> [(Theme, Palette); 2] {
     [Theme::Light, Theme::Dark].map(|theme| {
         let builder = Harness::builder()
             .with_theme(theme)
@@ -24,7 +24,7 @@ fn luminance(color: Color32) -> f32 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-fn contrast(one: Color32, other: Color32) -> f32 {
+pub fn contrast(one: Color32, other: Color32) -> f32 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }

@@ -238,8 +238,6 @@ const ACCURACY_WIDTH: f32 = 140.0;
 const ACCURACY_WIDTH_COMPACT: f32 = 120.0;
 /// The least width of the run's name, in points.
 const LEAST_TITLE: f32 = 120.0;
-/// Widths of the epoch, the time left and the speed.
-const PROGRESS_WIDTHS: [f32; 3] = [92.0, 116.0, 128.0];
 
 /// Draws it. `training` is the training accuracy, from 0 to 1.
 pub fn headline(
@@ -272,12 +270,13 @@ pub fn headline(
                 .on_hover_text(headline.about);
         });
         let rest = vec2(ui.available_width(), size.y);
-        style::row(ui, rest, |ui| match summary {
-            Some(summary) => next(ui, run, summary, compact, actions),
-            None => headline_progress(ui, run, compact),
+        style::row(ui, rest, |ui| match (summary, &headline.note) {
+            (Some(summary), _) => next(ui, run, summary, compact, actions),
+            (None, Some(note)) => drop(style::note(ui, note)),
+            (None, None) => {}
         });
     });
-    if let Some(note) = headline.note {
+    if let (Some(_), Some(note)) = (summary, headline.note) {
         style::note(ui, note);
     }
 }
@@ -324,28 +323,6 @@ fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
         });
         ui.add(Label::new(measured)).on_hover_text(*about);
     });
-}
-
-fn headline_progress(ui: &mut Ui, run: &RunView, compact: bool) {
-    let progress_figures = run.progress_figures();
-    if progress_figures.is_empty() {
-        ui.add(Label::new(run.state()).wrap());
-    }
-    // The speed also stands in the run panel.
-    let shown = if compact { 2 } else { PROGRESS_WIDTHS.len() };
-    for ((name, value), width) in progress_figures
-        .into_iter()
-        .zip(PROGRESS_WIDTHS)
-        .take(shown)
-    {
-        let size = vec2(width, style::HEADLINE_HEIGHT);
-        style::column(ui, size, |ui| {
-            ui.set_min_size(size);
-            ui.spacing_mut().item_spacing.y = 3.0;
-            ui.label(style::hint(name));
-            ui.add(Label::new(RichText::new(value).size(style::HEADLINE_BESIDE)).extend());
-        });
-    }
 }
 
 /// What to do with a finished run's model.

@@ -2,7 +2,7 @@
 
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{
-    self, Button, PopupCloseBehavior, Role, Sense, Slider, Stroke, Ui, WidgetInfo, pos2, vec2,
+    self, PopupCloseBehavior, Role, Sense, Slider, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::chart::Look;
@@ -28,11 +28,11 @@ pub fn show(
         ui.spacing_mut().item_spacing.x = 6.0;
         legend(ui, &mut view.visible);
         let whole = view.range.is_whole();
-        let fit = ui.add_enabled(!whole, Button::new("Fit"));
+        let fit = ui.add_enabled(!whole, style::quiet_button("Fit"));
         if fit.on_hover_text("Show the whole run (or double-click a plot)").on_disabled_hover_text("The whole run is in view").clicked() {
             view.range.follow(Gesture::Fit, view.curves.last_step());
         }
-        let menu = |name| MenuButton::new(name).config(MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside));
+        let menu = |name| MenuButton::from_button(style::quiet_button(name)).config(MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside));
         menu("View").ui(ui, |ui| {
             horizontal_unit(ui, view);
             ui.horizontal(|ui| {
@@ -47,7 +47,7 @@ pub fn show(
                 ui.checkbox(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);
             }
         });
-        ui.menu_button("Save", |ui| {
+        MenuButton::from_button(style::quiet_button("Save")).ui(ui, |ui| {
             for (format, name) in [(FigureFormat::Png, "Figure (PNG)"), (FigureFormat::Svg, "Figure (SVG)")] {
                 if ui.button(name).on_hover_text("Loss and accuracy as they are shown, with title, legend and axes").clicked() {
                     figure = Some(format);
@@ -56,7 +56,9 @@ pub fn show(
             ui.button("Data (CSV)").pushes(actions, || TrainAction::SaveCurves);
         });
         if !narrow {
-            ui.toggle_value(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);
+            let shown = &mut settings.speed_and_memory;
+            let toggle = ui.add(style::toggle(SPEED_AND_MEMORY, *shown));
+            *shown ^= toggle.on_hover_text(ABOUT_SPEED_AND_MEMORY).clicked();
         }
     });
     if settings != app.ctx.settings {

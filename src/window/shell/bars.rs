@@ -191,14 +191,16 @@ fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     button.pushes(actions, || Action::ShowMonitor(!shown));
 }
 
-/// The sweep, the run or the job that is in progress, or how the last run ended.
+/// The sweep, the run or the job that is in progress, or how the last run ended. Train shows the
+/// same of a run above Start.
 fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let sweep = app.sweeps.shown.as_ref();
+    let on_train = app.ctx.screen == Screen::Train;
     if let Some(sweep) = sweep.filter(|sweep| sweep.is_active()) {
         progress(ui, sweep.fraction(), "Sweep progress, in the status bar");
         let text = format!("Sweep: {}", sweep.figures().join(", "));
         link(ui, text, "Show the sweep", Screen::Sweep, actions);
-    } else if let Some(run) = app.train.active() {
+    } else if let Some(run) = app.train.active().filter(|_| !on_train) {
         progress(ui, run.fraction(), "Run progress, in the status bar");
         let parts: Vec<String> = std::iter::once(run.state()).chain(run.pace()).collect();
         link(ui, parts.join(", "), "Show the run", Screen::Train, actions);
@@ -214,7 +216,9 @@ fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .pushes(actions, || Action::CancelJob(running.id));
         }
     } else if let Some(run) = &app.train.run {
-        link(ui, run.state(), "Show the run", Screen::Train, actions);
+        if !on_train {
+            link(ui, run.state(), "Show the run", Screen::Train, actions);
+        }
     } else {
         ui.label(style::hint("No run yet"));
     }

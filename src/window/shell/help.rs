@@ -48,7 +48,7 @@ impl Topic {
                  pan, hold Shift and drag (or drag with the right button) to zoom to a box, and double-click or press Fit to see the whole run."
             }
             Self::Sweep => {
-                "A sweep trains many short runs, called trials, with settings chosen from ranges, and looks for the highest validation accuracy. This is a hyperparameter search. Poor trials end early, so that good ones get the time. Every trial is saved when it ends, so a sweep can be resumed after a pause or a crash. The best of many trials looks slightly better on the validation images than it is: to report a figure, retrain it and evaluate it once on the test set."
+                "A sweep trains many short runs, called trials, with settings chosen from ranges, and looks for the highest validation accuracy. This is a hyperparameter search. Poor trials end early, so that good ones get the time; they rank below all that were completed. Every trial is saved when it ends, so a sweep can be resumed after a pause or a crash. The best of many trials looks slightly better on the validation images than it is: to report a figure, retrain it and evaluate it once on the test set."
             }
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \
@@ -57,12 +57,12 @@ impl Topic {
             }
             Self::Models => {
                 "Every finished run is saved here with its weights, settings and training curves. Select a model to see how it was trained, \
-                 to draw with it, to evaluate it or to export it; give it a name, a note or a star to find it again. An interrupted run can be resumed from where it was last saved, or saved as a model after its last completed epoch."
+                 to draw with it, to evaluate it or to export it; give it a name, a note or a star to find it again. An interrupted run can be resumed from where it was last saved, or saved as a model after its last completed epoch. The range below a test accuracy is its 95% confidence interval."
             }
             Self::Results => {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
-                 column a predicted one: cells off the diagonal are errors. Select a cell, a bar or a bin of the reliability diagram to see its images. The 95% confidence \
-                 interval shows how precisely the accuracy is known from a test set of this size. A model's newest evaluation is saved with it. The reliability diagram shows whether confidence matches accuracy. \
+                 column a predicted one: cells off the diagonal are errors. Select a cell, a bar or a bin of the reliability diagram to see its images. The range below the accuracy is its 95% confidence \
+                 interval: how precisely it is known from a test set of this size. The loss is the mean cross-entropy in nats. A model's newest evaluation is saved with it. The reliability diagram shows whether confidence matches accuracy. \
                  Suspected label errors are images that the model clearly takes for another class than they are labeled as: a wrong label, or an error of the model."
             }
             Self::MyDigits => {

@@ -67,7 +67,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             }
             Screen::Train => {
                 if !app.train.shows_next_run() {
-                    run_panel::controls::resume_offer(ui, app, actions);
+                    run_panel::controls::interrupted(ui, app, actions);
                 }
                 plots::show(ui, app, &mut views.plots, actions);
             }

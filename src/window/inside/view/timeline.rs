@@ -21,8 +21,9 @@ use crate::window::{Action, App, DrawAction, InsideAction, Level, Pushes as _, s
 const PLAYS: f64 = 6.0;
 /// A network that is not in use after this time, in seconds, could not be loaded.
 const LOADS: f64 = 2.0;
-/// The width of the first column, in points, and the limits of the others.
-const NAMES: f32 = 66.0;
+/// The width of the first column and of a label in it, in points, and the limits of the others.
+const NAMES: f32 = 84.0;
+const LABEL: f32 = 18.0;
 const COLUMN: std::ops::RangeInclusive<f32> = 22.0..=120.0;
 /// The height of a line of text in the table, in points.
 const LINE: f32 = 18.0;
@@ -171,7 +172,7 @@ pub fn table(
     let table = table.fitting(ui.available_height());
     style::note(
         ui,
-        "What the network made of the same images: a frame marks a wrong answer. Click a column to go there.",
+        "What the network made of the same images, with their labels on the left: a frame marks a wrong answer. Click a column to go there.",
     );
     let images = timeline.images().iter().map(|(image, _)| image);
     let sheet = view.images.of_images(ui, "timeline", images).clone();
@@ -258,7 +259,7 @@ impl Table<'_> {
         (0..positions(run)).flat_map(filters).collect()
     }
 
-    /// The first column, in which an image is painted by its row.
+    /// The first column: the true class of each image, and the image, which is painted by its row.
     fn names(&self, ui: &Ui, corner: Pos2, image: impl Fn(&Ui, usize, Rect)) {
         let font = TextStyle::Small.resolve(ui.style());
         let color = ui.visuals().weak_text_color();
@@ -269,9 +270,17 @@ impl Table<'_> {
         };
         text(LINE * 0.5, "Step");
         text(LINE * 1.5, "Correct, %");
-        let side = crisp(ui, SIDE, (self.row - 2.0).min(NAMES - 6.0));
-        for row in 0..self.images {
-            let at = corner + vec2(2.0, self.top(row) + (self.row - side) / 2.0);
+        let side = crisp(ui, SIDE, (self.row - 2.0).min(NAMES - LABEL - 6.0));
+        let (classes, images) = (&self.in_use.0.plan.classes, self.app.draw.timeline.images());
+        for (row, (_, label)) in images.iter().enumerate() {
+            let name = classes.name(*label);
+            let fits = style::text_width(ui, name, &font) < LABEL;
+            let start: String = name.chars().take(2).collect();
+            text(
+                self.top(row) + self.row / 2.0,
+                if fits { name } else { &start },
+            );
+            let at = corner + vec2(LABEL, self.top(row) + (self.row - side) / 2.0);
             image(ui, row, square(ui, at, side));
         }
         for unit in 0..self.filters {

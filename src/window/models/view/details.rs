@@ -27,7 +27,7 @@ const SETTINGS_WIDTH: f32 = 380.0;
 
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     title(ui, &app.model_name(&ModelRef::Starter));
-    ui.horizontal(|ui| offers::buttons(ui, &offers::of_any(app, &ModelRef::Starter), actions));
+    ui.horizontal(|ui| offers::buttons(ui, &offers::of_any(&ModelRef::Starter), actions));
     ui.add_space(style::GAP / 2.0);
     ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
     let Some(reader) = &app.ctx.starter_model else {
@@ -144,7 +144,7 @@ fn before_deleting(
     }
 }
 
-/// "99.32% on MNIST, 10,000 images (95% CI 99.14% to 99.46%)".
+/// "99.32% on MNIST, 10,000 images (likely 99.14% to 99.46%)".
 fn on_images(accuracy: &Accuracy) -> String {
     let interval = interval(accuracy);
     let interval = if interval.is_empty() {
@@ -156,11 +156,11 @@ fn on_images(accuracy: &Accuracy) -> String {
     format!("{value} on {images}{interval}")
 }
 
-/// "95% CI 99.14% to 99.46%"; empty if it is not known on how many images it was measured.
+/// "likely 99.14% to 99.46%", the 95% confidence interval; empty if it is not known on how many images it was measured.
 fn interval(accuracy: &Accuracy) -> String {
     accuracy.images.map_or_else(String::new, |images| {
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
-        format!("95% CI {} to {}", percent(low, 2), percent(high, 2))
+        format!("likely {} to {}", percent(low, 2), percent(high, 2))
     })
 }
 
@@ -170,7 +170,8 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(style::GAP * 3.0, style::GAP);
         if let Some(test) = &test {
-            style::figure(ui, "Test accuracy", &test.percent(), &interval(test));
+            let about = "Fraction of test images classified correctly, with its 95% confidence interval (Wilson score)";
+            style::figure(ui, "Test accuracy", &test.percent(), &interval(test)).on_hover_text(about);
         }
         style::figure(
             ui,

@@ -2,7 +2,7 @@
 //! for every model, the rest in a menu.
 
 use eframe::egui::containers::menu::MenuButton;
-use eframe::egui::{Button, RichText, Ui, vec2};
+use eframe::egui::{Button, RichText, Ui};
 
 use super::editor::{Editor, First};
 use super::{ModelsView, Selected, Shown, details};
@@ -11,13 +11,8 @@ use crate::runs::RunEntry;
 use crate::window::shell::shortcuts;
 use crate::window::style::icons::Icon;
 use crate::window::{
-    Action, App, DrawAction, ModelsAction, NOT_TRAINABLE, Pushes as _, Screen, TrainAction, style,
+    Action, DrawAction, ModelsAction, NOT_TRAINABLE, Pushes as _, Screen, TrainAction, style,
 };
-
-/// The button of a model that recognizes the drawings already.
-const IN_USE: &str = "In use";
-/// The width of the first button, whichever its text, in points.
-const FIRST_WIDTH: f32 = 112.0;
 
 pub struct Offer {
     label: String,
@@ -54,30 +49,18 @@ impl Offer {
 }
 
 /// Drawing with any model, and exporting it.
-pub fn of_any(app: &App, model: &ModelRef) -> [Offer; 2] {
-    let draw = if app.ctx.is_in_use(model) {
-        let about = "This model recognizes your drawings. Go to Draw";
-        Offer::new(IN_USE, about, Action::Show(Screen::Draw))
-    } else {
-        let about = "Draw digits and see this model recognize them";
-        Offer::new("Draw with it", about, DrawAction::DrawWith(model.clone()))
-    };
+pub fn of_any(model: &ModelRef) -> [Offer; 2] {
+    let about = "Draw digits and see this model recognize them";
+    let draw = Offer::new("Draw with it", about, DrawAction::DrawWith(model.clone()));
     let about = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
     let export = Offer::new("Export…", about, ModelsAction::OpenExport(model.clone()));
     [draw, export]
 }
 
 /// The most usual of what can be done with the model of a run.
-fn usual(
-    Shown {
-        app,
-        entry,
-        summary,
-        ..
-    }: Shown,
-) -> Vec<Offer> {
+fn usual(Shown { entry, summary, .. }: Shown) -> Vec<Offer> {
     let folder = || entry.folder.clone();
-    let mut offers = Vec::from(of_any(app, &ModelRef::File(summary.model_path.clone())));
+    let mut offers = Vec::from(of_any(&ModelRef::File(summary.model_path.clone())));
     let about = "Accuracy, confusion matrix and misclassified images";
     offers.push(Offer::new(
         "Results",
@@ -151,13 +134,10 @@ fn further(
 
 /// Draws these as buttons of one height, the first as the main one.
 pub fn buttons(ui: &mut Ui, offers: &[Offer], actions: &mut Vec<Action>) {
-    let first = vec2(FIRST_WIDTH, style::BUTTON_HEIGHT);
     for (index, offer) in offers.iter().enumerate() {
-        let label = offer.label.as_str();
         let button = match index {
-            0 if label == IN_USE => style::secondary_button(label).min_size(first),
-            0 => style::primary_button(label).min_size(first),
-            _ => style::secondary_button(label),
+            0 => style::primary_button(offer.label.as_str()),
+            _ => style::secondary_button(offer.label.as_str()),
         };
         offer.show(ui, button, actions);
     }

@@ -170,13 +170,14 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView, filter: &mut Option<F
     ui.weak(subject(app, results));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
-        let interval = format!("95% CI: {} to {}", percent(low, 2), percent(high, 2));
+        let interval = format!("likely {} to {}", percent(low, 2), percent(high, 2));
         let about = "Fraction of test images classified correctly, with its 95% confidence interval (Wilson score)";
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
         let images = format!("of {} images", grouped(evaluation.images));
         style::figure(ui, "Errors", &grouped(wrong), &images);
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
-        style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
+        let guessing = format!("guessing: {:.2}", (results.model.classes.len() as f64).ln());
+        style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), &guessing).on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
             let about = "Expected calibration error (ECE, 15 bins): the average gap between confidence and accuracy. 0% means that predictions made with 90% confidence are right 90% of the time";
             style::figure(ui, "Calibration error", &percent(error, 2), "mean gap between confidence and accuracy").on_hover_text(about);

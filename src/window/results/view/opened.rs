@@ -161,14 +161,14 @@ fn buttons(
 ) -> Option<Choice> {
     let mut choice = None;
     ui.horizontal(|ui| {
-        if ui.add(style::primary_button("Close")).clicked() {
+        if ui.add(style::secondary_button("Close")).clicked() {
             choice = Some(Choice::Close);
         }
-        for (name, index) in [("Previous", before), (next, after)] {
-            if ui
-                .add_enabled(index.is_some(), style::secondary_button(name))
-                .clicked()
-            {
+        for (button, index) in [
+            (style::secondary_button("Previous"), before),
+            (style::primary_button(next), after),
+        ] {
+            if ui.add_enabled(index.is_some(), button).clicked() {
                 choice = index.map(Choice::Show);
             }
         }

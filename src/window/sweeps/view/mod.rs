@@ -7,7 +7,7 @@ mod plots;
 mod set_up;
 mod table;
 
-use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, UiBuilder, Vec2, vec2};
+use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, UiBuilder, Vec2, vec2};
 
 use crate::sweep::SweepEntry;
 use crate::text::format::percent;
@@ -91,10 +91,10 @@ fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let about = "Go back to setting one up, and to the earlier ones";
             let busy = "Available once the sweep has ended or is paused";
             let why_not = sweep.is_active().then_some(busy);
-            style::ask(ui, Button::new("All sweeps"), why_not, about)
+            style::ask(ui, style::quiet_button("All sweeps"), why_not, about)
                 .pushes(actions, || SweepAction::Close);
             let about = "Writes all trials to a CSV file";
-            style::ask(ui, Button::new("Save table…"), None, about)
+            style::ask(ui, style::quiet_button("Save table…"), None, about)
                 .pushes(actions, || SweepAction::SaveTable);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let title = RichText::new(sweep.definition.base.title()).size(17.0);
@@ -161,8 +161,10 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
     });
     ui.horizontal_wrapped(|ui| {
         let text = "Use these settings";
+        // Pause and Stop are the buttons of a sweep that is at work.
         let button = match sweep.phase {
             SweepPhase::Complete => style::primary_button(text),
+            _ if sweep.is_active() => style::quiet_button(text),
             _ => style::secondary_button(text),
         };
         let used = ui.add_enabled(shown.is_some(), button);
@@ -178,6 +180,9 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             ui.link("Show the model")
                 .on_hover_text(visible::path(&tested.run))
                 .pushes(actions, || ModelsAction::ShowModel(tested.run.clone()));
+            return;
+        }
+        if sweep.is_active() {
             return;
         }
         let about = "Retrains the best settings, saves the model and evaluates it once on the test set, which the sweep itself never uses";

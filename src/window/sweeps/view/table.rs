@@ -42,6 +42,7 @@ enum Column {
 /// Between columns, and before the first, in points.
 const GAP: f32 = 16.0;
 const MARGIN: f32 = 18.0;
+const ABOUT_RANK: &str = "Completed trials come first, by validation accuracy. Trials that ended early follow, however accurate they were, those with more epochs first: had they gone on, their accuracy would have changed";
 /// Seconds between two beats of the mark of a trial in progress.
 const BEAT: f64 = 1.6;
 
@@ -236,10 +237,14 @@ fn head(
     for (&column, &width) in columns.iter().zip(widths) {
         let place = Rect::from_min_size(pos2(left, rect.top()), vec2(width, height));
         let name = name(sweep, column);
-        let about = format!("Sort by {}", name.to_lowercase());
+        let sort = format!("Sort by {}", name.to_lowercase());
+        let about = match column {
+            Column::Rank => format!("{sort}. {ABOUT_RANK}"),
+            _ => sort.clone(),
+        };
         let response = ui.interact(place, ui.scope_id().with(("sort by", name)), Sense::click());
-        let response = response.on_hover_text(&about);
-        style::name(&response, Role::Button, &about);
+        let response = response.on_hover_text(about);
+        style::name(&response, Role::Button, &sort);
         let is_order = order.column == column;
         let is_strong = is_order || response.hovered();
         let color = if is_strong {
@@ -317,6 +322,7 @@ fn row(
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &sentence));
     match &trial.outcome {
         Some(Outcome::Failed { reason }) => response.on_hover_text(reason),
+        Some(Outcome::Pruned) => response.on_hover_text(ABOUT_RANK),
         _ => response,
     }
 }

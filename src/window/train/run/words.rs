@@ -64,25 +64,6 @@ impl RunView {
         })
     }
 
-    /// How far a run is that trains or is paused, as names and values: the epoch, the time left and
-    /// the speed. Empty in other phases.
-    pub fn progress_figures(&self) -> Vec<(&'static str, String)> {
-        let left = match self.phase {
-            Phase::Paused => "paused".to_owned(),
-            Phase::Stopping => "stopping".to_owned(),
-            Phase::Training if self.is_testing() => "testing…".to_owned(),
-            Phase::Training if self.now.step > 0 => remaining(self.now.remaining_seconds),
-            Phase::Training => "–".to_owned(),
-            _ => return Vec::new(),
-        };
-        let epoch = format!("{} of {}", self.now.epoch.max(1), self.config.epochs);
-        vec![
-            ("Epoch", epoch),
-            ("Time left", left),
-            ("Speed", self.speed()),
-        ]
-    }
-
     fn speed(&self) -> String {
         let rate = self.now.images_per_second.max(0.0).round() as u64;
         format!("{} images/s", grouped(rate))

@@ -1,5 +1,5 @@
 //! The bottom of the run panel: Start, Pause, Resume and Stop, and the run's progress. Above the
-//! curves, the offer to resume a run that was interrupted; in the panel, the runs that wait.
+//! curves, the run that was interrupted; in the panel, the runs that wait.
 
 use eframe::egui::{
     Align, Button, Frame, KeyboardShortcut, Label, Layout, Margin, Panel, Response, Ui, vec2,
@@ -126,15 +126,17 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let resumes = app.train.run_to_resume().is_some();
     let offered = app.train.interrupted_checkpoint();
     if let Some(last) = offered {
-        button(ui, free, resumes, resume_label(last.position)).pushes(actions, || {
-            TrainAction::ResumeInterrupted(last.folder.clone())
-        });
+        button(ui, free, resumes, resume_label(last.position))
+            .on_hover_text(ABOUT_RESUMING)
+            .pushes(actions, || {
+                TrainAction::ResumeInterrupted(last.folder.clone())
+            });
     }
     let name = offered.map_or("Start", |_| "Start new run");
     button(ui, startable, !resumes, name.to_owned()).pushes(actions, || TrainAction::Start);
 }
 
-pub(super) fn resume_label(position: RunPosition) -> String {
+fn resume_label(position: RunPosition) -> String {
     let RunPosition { epochs, steps, .. } = position;
     if steps == 0 && epochs > 0 {
         format!("Resume after epoch {epochs}")
@@ -182,22 +184,23 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     }
 }
 
+const ABOUT_RESUMING: &str = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
+
 /// Describes saving an interrupted run.
 pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last completed epoch, as Stop does. It cannot be resumed afterwards";
 
-/// Draws it; nothing if there is no such run.
-pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    const ABOUT: &str = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
+/// Draws what became of the run that was interrupted; nothing if there is no such run. It is resumed
+/// in the run panel.
+pub fn interrupted(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(run), Some(last)) = (&app.train.run, app.train.interrupted_checkpoint()) else {
         return;
     };
-    let was_stopped = run.phase == Phase::Discarded;
-    let what = if was_stopped {
-        "stopped"
+    let what = if run.phase == Phase::Discarded {
+        "Stopped"
     } else {
-        "interrupted"
+        "Interrupted"
     };
-    let title = format!("{} was {what}", run.config.title());
+    let title = format!("{what}: {}", run.config.title());
     let record = run.history.epochs.last();
     let validation = record.map_or_else(String::new, |record| {
         let accuracy = percent(f64::from(record.validation_accuracy), 2);
@@ -210,21 +213,15 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let saved = format!(
         "{model}It was saved after {position} of {epochs}{validation}, and continues from there."
     );
-    let folder = || last.folder.clone();
     style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let label = resume_label(last.position);
-                let button = match app.train.run_to_resume() {
-                    Some(_) => style::primary_button(label),
-                    None => style::secondary_button(label),
-                };
-                style::ask(ui, button, None, ABOUT)
-                    .pushes(actions, || TrainAction::ResumeInterrupted(folder()));
                 if has_model {
                     style::ask(ui, Button::new("Save as a model"), None, ABOUT_SAVING)
-                        .pushes(actions, || TrainAction::SaveInterrupted(folder()));
+                        .pushes(actions, || {
+                            TrainAction::SaveInterrupted(last.folder.clone())
+                        });
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;

@@ -1,6 +1,6 @@
 //! What a run makes of its validation images while it trains, the images of a class beside each
-//! other with its accuracy, and its first layer: below the canvas beside the plots. An image can be
-//! selected by pointer or keys.
+//! other with its accuracy, and its first layer: below the canvas beside the plots. An image that is
+//! selected by pointer or keys is enlarged.
 
 use eframe::egui::{
     Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
@@ -8,10 +8,11 @@ use eframe::egui::{
 
 use super::weights;
 use super::weights::LayerSheet;
+use crate::ink::{Image, SIDE};
 use crate::records::JobId;
 use crate::run_config::Classes;
 use crate::window::inside::view as inside;
-use crate::window::style::image_sheet::{self, ImageSheet};
+use crate::window::style::image_sheet::{self, Cached, ImageSheet};
 use crate::window::style::{self, Motion, Palette};
 use crate::window::{Action, App, ClassCount, DrawAction, Learning};
 
@@ -21,6 +22,7 @@ pub struct LearningPanel {
     selected: Option<usize>,
     /// The images of a run, in a texture.
     images: Option<(JobId, ImageSheet)>,
+    enlarged: Cached<Vec<Image>>,
     layer: Option<LayerSheet>,
     maps: inside::LayerMaps,
     components: Option<LayerSheet>,
@@ -38,7 +40,7 @@ enum Shown {
 /// Space for the accuracy of a digit beside its row of images, in points.
 const BARS: f32 = 54.0;
 /// Lines of small type for what the network says of an image.
-const LINES: f32 = 3.0;
+const LINES: f32 = 2.0;
 /// The smallest and largest side of an image, in points.
 const CELL: std::ops::RangeInclusive<f32> = 14.0..=36.0;
 
@@ -139,8 +141,8 @@ fn line(ui: &Ui) -> f32 {
 /// The grid's name in the accessibility tree.
 const GRID_NAME: &str = "Validation images";
 
-/// Draws the images in a square of this `side`, and a bar beside each row. When the run ends, a
-/// wave passes through them.
+/// Draws the images in a square of this `side`, and beside it a bar for each row, or the image under
+/// the pointer or the selected one, enlarged. When the run ends, a wave passes through them.
 fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, has_ended: bool) {
     if view
         .images
@@ -171,6 +173,7 @@ fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, h
         .ctx()
         .animate_bool_with_time(id, has_ended, motion.celebration);
     let middle = area.min + Vec2::splat(side / 2.0);
+    let mut hovered = None;
     for (index, &(row, column)) in cells.places.iter().enumerate() {
         let rect = Rect::from_min_size(
             area.min + vec2(column as f32, row as f32) * size,
@@ -196,6 +199,9 @@ fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, h
             };
         }
         let selected = view.selected == Some(index);
+        if response.hovered() {
+            hovered = Some(index);
+        }
         if selected || response.hovered() {
             let width = if selected { 2.5 } else { 1.5 };
             ui.painter().rect_stroke(
@@ -214,6 +220,17 @@ fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, h
         from.map_or(0, |index| cells.moved(index, down, right))
     });
     style::describe(&response, Role::Grid, GRID_NAME, &learning.total());
+    let beside = area.with_min_x(area.left() + side + 8.0);
+    let enlarged = hovered.or(view.selected);
+    if let Some(image) = enlarged.and_then(|index| learning.images.get(index)) {
+        let image = std::iter::once(&image.image);
+        let sheet = view.enlarged.of_images(ui, "validation image", image);
+        // A whole number of points for each pixel.
+        let scale = (beside.size().min_elem() / SIDE as f32).floor().max(1.0);
+        let size = Vec2::splat(scale * SIDE as f32);
+        image_sheet::framed(ui, sheet, 0, Rect::from_min_size(beside.min, size));
+        return;
+    }
     // A bar stands beside the images of its class, if these have separate rows.
     let counts = learning.by_class();
     let height = if cells.aligned {
@@ -223,10 +240,7 @@ fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, h
     };
     for (class, count) in counts.into_iter().enumerate() {
         let top = area.top() + class as f32 * height;
-        let rect = Rect::from_min_max(
-            pos2(area.left() + side + 8.0, top),
-            pos2(area.right(), top + height),
-        );
+        let rect = Rect::from_min_max(pos2(beside.left(), top), pos2(beside.right(), top + height));
         bar(ui, &learning.classes, class, count, rect, !cells.aligned);
     }
 }
