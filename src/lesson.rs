@@ -6,7 +6,7 @@ use crate::run_config::RunConfig;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
     pub title: String,
-    /// What it is about, for the list of lessons.
+    /// Its subject, for the list of lessons.
     pub summary: String,
     /// At least one.
     pub steps: Vec<Step>,
@@ -77,11 +77,11 @@ pub struct Question {
     pub options: Vec<String>,
     /// The index of the right option; `None` if there is no wrong one.
     pub right: Option<usize>,
-    /// What is shown once an option was chosen.
+    /// The text once an option was chosen.
     pub answer: String,
 }
 
-/// What is wrong with the text of a lesson.
+/// A mistake in the text of a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Line {line}: {reason}")]
 pub struct LessonError {

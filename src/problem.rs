@@ -13,7 +13,7 @@ use crate::text::visible::one_line;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub what: String,
-    /// What to do; may be empty.
+    /// The remedy; may be empty.
     pub remedy: String,
 }
 
@@ -55,7 +55,7 @@ pub trait Explain: fmt::Display + fmt::Debug {
     }
 }
 
-/// What callers treat differently.
+/// The kinds that callers treat differently.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Code {
     #[default]

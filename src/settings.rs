@@ -1,4 +1,4 @@
-//! What the person chose for the program, remembered between starts. An unreadable file never
+//! The person's settings of the program, remembered between starts. An unreadable file never
 //! prevents the launch: it is renamed and the defaults are used.
 
 use std::io;

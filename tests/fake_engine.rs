@@ -39,8 +39,8 @@ use inkling::records::{
     Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, DigitDetection, DigitMap,
     DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
     EvaluationSpec, Explanation, FileInfo, FilterImages, FineTuned, HeldOutAnswer, HeldOutImage,
-    ImportFinding, Inspection, JobId, LabelRejection, LabeledImage, LearningRateFinding,
-    LearningSnapshot, MapLayer, MapPoint, MapSource, MapSpec, MeasuredReading, ModelComparison,
+    HeldOutSnapshot, ImportFinding, Inspection, JobId, LabelRejection, LabeledImage,
+    LearningRateFinding, MapLayer, MapPoint, MapSource, MapSpec, MeasuredReading, ModelComparison,
     ModelInfo, ModelLook, ModelRef, NearImage, Neighborhood, Normalization, Prediction,
     PredictionDetails, Profile, RELIABILITY_BINS, Reached, Reading, ReceivedBundle, Recognition,
     ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample,
@@ -529,7 +529,7 @@ impl FakeEngine {
                 steps: vec![point],
                 now,
             });
-            self.send(Event::Learning {
+            self.send(Event::HeldOutSnapshot {
                 run: id,
                 snapshot: learning(step, 10 * step as usize),
             });
@@ -1423,7 +1423,7 @@ pub fn held_out() -> Vec<HeldOutImage> {
 }
 
 /// The first `correct` of these images are recognized, the others taken for another digit.
-pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
+pub fn learning(step: u64, correct: usize) -> HeldOutSnapshot {
     let answer = |index: usize| {
         let label = (index / 10) as u8;
         let digit = if index < correct {
@@ -1442,7 +1442,7 @@ pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
         height: 5,
         images: vec![vec![200; 25], vec![60; 25]],
     });
-    LearningSnapshot {
+    HeldOutSnapshot {
         step,
         answers: (0..100).map(answer).collect(),
         first_layer,

@@ -37,7 +37,7 @@ pub(super) struct BenchBudget<'a> {
     workload: Workload,
     part_started: Instant,
     others: BackgroundLoad,
-    /// What they used lately, and the sum over time in seconds.
+    /// Their recent use, and the sum over time in seconds.
     background_load: f32,
     background_seconds: f64,
     measured_until: Instant,

@@ -79,7 +79,7 @@ fn of_size(
     Ok(taken.into_iter().map(row).collect())
 }
 
-/// What products of different sizes have in common: precision and threads.
+/// The precision and threads that products of different sizes share.
 const fn kind(row: &Measurement) -> Option<(Precision, u32)> {
     match *row {
         Measurement::Product {

@@ -28,7 +28,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// What they name; the starter model if there is none.
+    /// The model that they name; the starter model if there is none.
     pub fn reference(&self) -> Result<ModelRef, Failure> {
         Ok(match (self.files.as_slice(), self.dropout_passes) {
             ([], _) => ModelRef::Starter,

@@ -67,7 +67,7 @@ pub enum JsonLine<'a> {
         /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]
         background_load: f32,
-        /// What was measured while they used a lot of it.
+        /// The workloads that were measured while they used a lot of it.
         disturbed: &'a [Workload],
         /// The file of the report; `None` if it could not be written.
         report: Option<String>,
@@ -75,7 +75,7 @@ pub enum JsonLine<'a> {
     /// A comparison, with --compare, ended.
     #[serde(rename = "finished")]
     Compared {
-        /// What could not be measured, and why.
+        /// The workloads that could not be measured, and why.
         failed: Vec<String>,
         /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]

@@ -217,7 +217,7 @@ pub struct Fetch {
     json: bool,
 }
 
-/// What was downloaded, as JSON.
+/// The download as JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct Fetched {
     data: &'static str,
@@ -289,11 +289,11 @@ pub struct Check {
     json: bool,
 }
 
-/// What was found, as JSON.
+/// The report of `data check` as JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct Found {
     data: String,
-    /// What the classes are called, by their numbers.
+    /// The names of the classes, by their numbers.
     classes: Vec<String>,
     /// Training images of each class.
     train_images: Vec<u64>,

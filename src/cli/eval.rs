@@ -86,7 +86,7 @@ pub struct Figures {
 #[derive(Serialize, JsonSchema)]
 pub struct DigitAccuracy {
     pub digit: u8,
-    /// What that class stands for.
+    /// The name of that class.
     pub label: String,
     pub images: u64,
     /// `None` if there are no images of it.

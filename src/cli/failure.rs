@@ -23,7 +23,7 @@ pub enum Failure {
     /// The system asked this process to end, and the work can be resumed if the message says so;
     /// exit status 143 after SIGTERM, 129 after SIGHUP.
     Terminated {
-        /// What became of the work, if there was any.
+        /// The state of the work, if there was any.
         sentence: Option<String>,
         status: u8,
     },

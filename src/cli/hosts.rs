@@ -217,7 +217,7 @@ fn run_delete(delete: &Delete) -> Result<(), Failure> {
     }
 }
 
-/// What is on this machine or another.
+/// The bundles on this machine or another.
 fn bundles(host: Option<&SshHost>) -> Result<Vec<ReceivedBundle>, Failure> {
     let Some(host) = host else {
         let folder = ReceivedFolder::of(&Paths::find());

@@ -51,7 +51,7 @@ pub fn check() -> Result<(), Cancelled> {
     }
 }
 
-/// What was asked for last, if anything was.
+/// The last request, if there was one.
 pub fn requested() -> Option<Request> {
     match TERMINATE.load(Ordering::Relaxed) {
         0 => STOP.load(Ordering::Relaxed).then_some(Request::Stop),

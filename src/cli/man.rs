@@ -123,7 +123,7 @@ fn list(roff: &mut Roff, heading: &str, entries: &[(&str, &str)]) {
     }
 }
 
-/// What happens without a command.
+/// The text on starting without a command.
 pub const WINDOW: &str =
     "Without a command, Inkling opens the window with the given model and ink files.";
 
@@ -192,7 +192,7 @@ const SETTINGS: &str = "settings of the window";
 const RUNS: &str =
     "runs, checkpoints, sweeps, benchmark results, data sets, and the log inkling.log";
 
-/// What follows the list of commands in `inkling --help`.
+/// The text after the list of commands in `inkling --help`.
 pub fn after_help() -> String {
     let width = widest(ENVIRONMENT.map(|(name, _)| name));
     let variables = ENVIRONMENT

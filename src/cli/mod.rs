@@ -159,7 +159,7 @@ pub fn main() -> ExitCode {
     result.err().map_or(ExitCode::SUCCESS, Failure::report)
 }
 
-/// What every start begins with: the log, and the leftovers of processes that were killed.
+/// Opens the log, and deletes the leftovers of processes that were killed.
 fn start(paths: &Paths, log_level: Option<tracing::Level>) {
     turn_limits_into_failures();
     log::start(&paths.local, log_level);

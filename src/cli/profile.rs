@@ -51,7 +51,7 @@ pub enum JsonLine<'a> {
         steps: u32,
         step_seconds: f64,
         images_per_second: f64,
-        /// What no row covers.
+        /// The rest, which no row covers.
         other_seconds: f64,
         /// In floating-point operations per second, of large matrix multiplications; `None` if
         /// it was not measured.

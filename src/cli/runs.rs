@@ -89,7 +89,7 @@ pub struct Listed<'a> {
     starred: bool,
 }
 
-/// What a run that can be read is about.
+/// The facts of a run that can be read.
 #[derive(Serialize, JsonSchema)]
 struct Run<'a> {
     model_path: String,
@@ -99,7 +99,7 @@ struct Run<'a> {
     epochs: u32,
     /// The model's accuracy on the images that `accuracy_on` names; null if it was never measured.
     accuracy: Option<f64>,
-    /// What the accuracy was measured on.
+    /// The images that the accuracy was measured on.
     accuracy_on: Option<String>,
     /// When it ended, as in RFC 3339.
     finished_at: &'a str,

@@ -47,7 +47,7 @@ pub enum DataError {
     DifferentClasses {
         other: String,
         found: Classes,
-        /// What the classes of the others stand for.
+        /// The classes of the others.
         wanted: Classes,
     },
     #[error(

@@ -20,9 +20,7 @@ const RARE: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// What a network is trained on.
     Training,
-    /// What it is measured with at the end.
     Test,
 }
 
@@ -35,7 +33,7 @@ impl Part {
     }
 }
 
-/// What may be wrong with an image.
+/// A possible problem of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueKind {
@@ -55,7 +53,7 @@ pub enum IssueKind {
 /// Images with the same issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// What may be wrong with them.
+    /// Their possible problems.
     pub kind: IssueKind,
     pub part: Part,
     pub images: u64,
@@ -72,7 +70,7 @@ pub struct Example {
 }
 
 impl Issue {
-    /// What was found and what it means for training, in a sentence or two.
+    /// The finding and its meaning for training, in a sentence or two.
     pub fn sentence(&self) -> String {
         let part = self.part.adjective();
         let (images, is, has, copy) = match self.images {
@@ -134,7 +132,7 @@ pub struct Overview {
     pub train: Vec<u64>,
     /// Test images of each class.
     pub test: Vec<u64>,
-    /// What was done to the images besides reading them.
+    /// Changes of the images besides reading them.
     pub notes: Vec<String>,
     pub issues: Vec<Issue>,
 }

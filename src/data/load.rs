@@ -95,7 +95,7 @@ fn load_sources(
     })
 }
 
-/// What was done to the images of one of these sources, which is named if there are others.
+/// The changes of the images of one of these sources, which is named if there are others.
 fn notes_of<'s>(
     part: &'s Dataset,
     source: &'s DataSource,
@@ -361,7 +361,7 @@ pub struct EvaluationSet {
     /// The meaning of their labels.
     pub classes: Classes,
     pub writers: Writers,
-    /// What was done to them besides reading them, a sentence or two for each thing.
+    /// Changes besides reading them, a sentence or two for each.
     pub notes: Vec<String>,
 }
 
@@ -384,7 +384,7 @@ impl Writers {
 pub struct NotDigits {
     /// 784 pixels for each of them.
     pub images: Vec<u8>,
-    /// What each shows, if known.
+    /// The class of each, if known.
     pub labels: Vec<Option<char>>,
 }
 

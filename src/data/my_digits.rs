@@ -158,7 +158,7 @@ impl MyDigits {
         &self.file
     }
 
-    /// What it holds; nothing if there is none yet.
+    /// Its content; nothing if there is none yet.
     pub fn read(&self) -> Result<KeptDrawings, DataError> {
         Ok(self.kept(&self.lines()?))
     }

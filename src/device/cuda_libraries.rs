@@ -12,7 +12,7 @@ pub const FOLDER_VARIABLE: &str = "INKLING_CUDA_DIR";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
     pub name: &'static str,
-    /// What installs it: the driver, or one of NVIDIA's packages.
+    /// Its source: the driver, or one of NVIDIA's packages.
     pub package: Package,
     pub file: Option<PathBuf>,
 }

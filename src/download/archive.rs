@@ -92,7 +92,7 @@ fn find(
     }))
 }
 
-/// What an archive's directory says of a file.
+/// A file's entry in an archive's directory.
 struct Listed {
     /// Where its local header begins.
     header: u64,

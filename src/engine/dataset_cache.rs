@@ -24,7 +24,7 @@ pub(super) struct LoadedSet {
 }
 
 impl LoadedSet {
-    /// What it holds, computed once.
+    /// Its content, computed once.
     pub fn fingerprint(&self) -> &Fingerprint {
         self.fingerprint.get_or_init(|| Fingerprint::of(&self.set))
     }

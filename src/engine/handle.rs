@@ -28,7 +28,7 @@ pub enum RunsTarget {
     },
 }
 
-/// What an engine needs to know about this installation.
+/// An engine's view of this installation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EngineSettings {
     /// Where data sets are looked for, best first.
@@ -61,7 +61,7 @@ pub struct EngineSettings {
 }
 
 impl EngineSettings {
-    /// What an engine on another machine needs to know of these: none of the folders of this one.
+    /// The same for an engine on another machine: none of the folders of this one.
     pub(super) fn for_other_machine(&self) -> Self {
         Self {
             data_folders: Vec::new(),

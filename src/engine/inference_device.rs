@@ -24,7 +24,7 @@ type Compared = Result<(DeviceComparison, Option<Box<dyn Classify>>), Problem>;
 /// Chooses the device and classifies on it.
 pub(super) struct InferenceDevice {
     devices: Arc<dyn Devices>,
-    /// What the user chose, and the devices that may be used for it; nothing is compared before.
+    /// The user's choice, and the devices that may be used for it; nothing is compared before.
     choice: Option<(InferenceChoice, Vec<DeviceChoice>)>,
     /// True if the devices have to be compared as soon as there is time.
     due: bool,

@@ -122,7 +122,7 @@ impl Recognizer {
         done
     }
 
-    /// What the model in use makes of each of these drawings, on the device where it is.
+    /// The prediction of the model in use for each of these drawings, on the device where it is.
     fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
         let classifier = self.in_use()?;
         let answer = |ink: &Ink| {

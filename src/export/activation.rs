@@ -1,4 +1,4 @@
-//! What each activation is in the languages of the exports.
+//! Each activation in the languages of the exports.
 
 use super::onnx::{Graph, float};
 use crate::run_config::Activation;

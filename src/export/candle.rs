@@ -4,7 +4,7 @@
 use super::untrusted::Untrusted;
 use super::{ExportedModel, activation};
 use crate::ink::SIDE;
-use crate::nn::ops::Window;
+use crate::nn::ops::ConvGeometry;
 use crate::nn::{Layer, Shape, Step, layers, walk};
 use crate::records::Normalization;
 use crate::text::format::joined;
@@ -120,7 +120,7 @@ fn attention(qkv: &Tensor, heads: usize) -> Result<Tensor> {
 }
 ";
 
-/// What computes these layers from `x`, line by line.
+/// The code that computes these layers from `x`, line by line.
 fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
     let mut lines = Vec::new();
     for Step { layer, input, .. } in walk(layers, input) {
@@ -132,7 +132,7 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
                 inputs,
                 outputs,
                 kernel:
-                    Window {
+                    ConvGeometry {
                         size,
                         stride,
                         padding,

@@ -193,7 +193,7 @@ fn followed_by(activation: Option<Activation>) -> String {
     })
 }
 
-/// What the model is, as rows of a table.
+/// The model's facts, as rows of a table.
 fn card(model: &ExportedModel) -> String {
     let card = &model.file.card;
     let accuracy = match (model.test_accuracy(), card.validation_accuracy) {

@@ -39,7 +39,7 @@ pub struct LoadSample {
     pub gpus: Vec<Gpu>,
 }
 
-/// What to sample besides CPU and memory.
+/// Devices to sample besides CPU and memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// The ids of the processes whose memory is summed.

@@ -229,7 +229,7 @@ impl Classifier {
         }
     }
 
-    /// What is known of the model.
+    /// The model's facts.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
     }

@@ -79,7 +79,7 @@ pub fn catch_panic<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Pr
         .unwrap_or_else(|_| Err(ComputeError::failed(&"the device's library crashed").into()))
 }
 
-/// What one device made of the images.
+/// The outputs of one device for the images.
 #[derive(Default)]
 struct Classified {
     seconds: Vec<f64>,

@@ -87,7 +87,7 @@ fn labeled(images: &Split, index: usize) -> Option<LabeledImage> {
     })
 }
 
-/// What a model makes of some images.
+/// The predictions of a model for some images.
 #[derive(Clone, Debug, Default)]
 struct Activations {
     /// The numbers of the last hidden layer, image after image.
@@ -302,7 +302,7 @@ impl MappedImages {
 }
 
 impl Classifier {
-    /// What a map of this model is of, if its layer has this width.
+    /// The layer whose values a map of this model shows, if it has this width.
     fn map_layer(&self, width: usize) -> MapLayer {
         match self.only_network() {
             Some(net) if net.model() == ModelKind::Linear => MapLayer::Pixels,

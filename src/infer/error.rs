@@ -27,9 +27,9 @@ pub enum EnsembleError {
         other.plural()
     )]
     DifferentClasses {
-        /// What the classes of the first stand for.
+        /// The classes of the first.
         first: Classes,
-        /// What the classes of another stand for.
+        /// The classes of another.
         other: Classes,
     },
     /// There is no dropout layer to keep on.

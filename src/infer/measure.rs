@@ -85,7 +85,8 @@ impl Measurement {
         &self.outputs.digit_scores
     }
 
-    /// What is fitted on these images, which have these labels, for the network that was measured.
+    /// Fits, on these images with these labels, the temperature and the detector of the network
+    /// that was measured.
     pub fn calibration(&self, labels: &[u8]) -> Calibration {
         Calibration {
             temperature: fit_temperature(&self.outputs.logits, labels),

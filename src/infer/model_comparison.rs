@@ -80,7 +80,7 @@ fn count_by_class(labels: &[u8], classes: usize, counts: impl Fn(usize) -> bool)
     digits
 }
 
-/// What stands if a figure is not known.
+/// The text if a figure is not known.
 const UNKNOWN: &str = "–";
 
 /// The short name of the model with this position: A, B, C.

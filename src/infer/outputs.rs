@@ -42,7 +42,7 @@ impl Outputs {
         })
     }
 
-    /// What they say about each image, with probabilities at this temperature.
+    /// The prediction for each image, with probabilities at this temperature.
     pub fn scores(&self, temperature: f32) -> impl Iterator<Item = Scores> + '_ {
         Scores::of_rows(
             &self.logits,
@@ -61,7 +61,7 @@ impl Outputs {
     }
 }
 
-/// What the logits of one image say.
+/// The prediction by the logits of one image.
 pub struct Scores {
     /// Softmax of the logits, divided by the temperature: a probability per class.
     pub probabilities: Vec<f32>,

@@ -72,7 +72,7 @@ impl StarterCheck {
         self.inverted > self.transposed && self.inverted >= self.as_they_are + MORE
     }
 
-    /// What is odd about it, and what to do.
+    /// The oddity, and what to do about it.
     pub fn sentence(&self) -> Option<String> {
         if self.as_they_are >= FEW {
             return None;

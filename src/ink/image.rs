@@ -185,7 +185,7 @@ impl GrayImage {
         components
     }
 
-    /// What is around these pixels.
+    /// The bounds of these pixels.
     pub(super) fn bounds(&self, pixels: impl IntoIterator<Item = usize>) -> Bounds {
         let corners = |index: usize| {
             let (x, y) = self.position(index);

@@ -25,7 +25,7 @@ pub struct InkEntry {
     /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a
     /// stroke without that. Empty if no stroke has it.
     pub pressures: Vec<Vec<f32>>,
-    /// What it shows, if labeled.
+    /// Its class, if labeled.
     pub label: Option<char>,
     /// Who drew it, if known; at most [`MAX_WRITER_CHARS`] characters.
     pub writer: Option<String>,

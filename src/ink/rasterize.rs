@@ -163,7 +163,7 @@ fn finite([x, y]: [f32; 2]) -> bool {
 
 /// The transformation from ink coordinates to pixel coordinates.
 pub(super) struct Frame {
-    /// What comes to the middle of the image.
+    /// The point that comes to the middle of the image.
     middle: [f64; 2],
     scale: f64,
     /// The diameter in image pixels of the pen that it was drawn with, if that is known.

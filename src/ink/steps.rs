@@ -15,7 +15,7 @@ pub enum Step {
     Threshold,
     /// Image files: small connected components are removed, and what runs off the image.
     Specks,
-    /// What is written is scaled to MNIST's box.
+    /// The writing is scaled to MNIST's box.
     Scaling,
     /// Strokes are redrawn with the usual pen.
     Pen,
@@ -117,7 +117,7 @@ pub(super) const STAGE_SIDE: usize = 160;
 pub enum StageKind {
     Drawn,
     Gray,
-    /// What this step gives, or what is passed on if it is left out.
+    /// The result of this step, or its input if it is left out.
     Step(Step),
 }
 

@@ -19,7 +19,7 @@ const SPREAD: f32 = 1e-4;
 
 /// Where points are at first.
 #[derive(Clone, Debug)]
-pub enum Start {
+pub enum InitialLayout {
     /// In the plane of the first two principal components.
     Plane(Vec<[f32; 2]>),
     /// In the layout of earlier points.
@@ -31,14 +31,14 @@ pub enum Start {
 pub fn neighbor_embedding(
     points: &[f32],
     dimensions: usize,
-    start: Start,
+    start: InitialLayout,
     mut show: impl FnMut(Vec<[f32; 2]>, f32),
 ) -> Option<Vec<[f32; 2]>> {
     let points: Vec<&[f32]> = points.chunks_exact(dimensions.max(1)).collect();
     let perplexity = PERPLEXITY.min((points.len().saturating_sub(1) / 3) as f32);
     let (start, gathering, steps) = match start {
-        Start::Plane(plane) => (spread(&plane), GATHERING_STEPS, STEPS),
-        Start::Layout(layout) => (layout.concat(), 0, FURTHER_STEPS),
+        InitialLayout::Plane(plane) => (spread(&plane), GATHERING_STEPS, STEPS),
+        InitialLayout::Layout(layout) => (layout.concat(), 0, FURTHER_STEPS),
     };
     if perplexity < 2.0 || start.len() != 2 * points.len() {
         return None;

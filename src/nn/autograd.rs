@@ -30,7 +30,7 @@ pub enum GradMode {
 /// to those of its inputs and parameters.
 pub type Backward = Box<dyn FnOnce(&Tensor, &[bool]) -> Result<Gradients>>;
 
-/// What the backward pass of an op computes.
+/// The gradients that the backward pass of an op returns.
 #[derive(Default)]
 pub struct Gradients {
     /// The gradient of each input, in the order of the node's; `None` if none is needed.

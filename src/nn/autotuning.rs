@@ -15,7 +15,7 @@ const WORTH_CHANGING: f32 = 0.97;
 pub struct Autotuned(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl Autotuned {
-    /// What is known of this product on this GPU.
+    /// The measurements of this product on this GPU.
     pub fn get(&self, gpu: &str, product: &str) -> Option<usize> {
         self.0.get(gpu)?.get(product).copied()
     }

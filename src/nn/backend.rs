@@ -33,7 +33,7 @@ use candle_core::{DType, Result, Tensor};
 
 pub use self::augmentation::{AugmentBatch, AugmentTables};
 use self::composed::differentiate;
-use super::ops::{BatchNorm, Context, Conv2d, DropoutMask, LAYER_NORM_EPSILON, Window};
+use super::ops::{BatchNorm, Context, Conv2d, ConvGeometry, DropoutMask, LAYER_NORM_EPSILON};
 use super::{GradMode, Output, Parameter};
 use crate::run_config::{Activation, OptimizerKind};
 
@@ -81,7 +81,7 @@ pub struct UpdatedParameter {
     pub decay: f32,
 }
 
-/// What computes on a device.
+/// The computations of a device.
 pub trait Backend: Send + Sync + fmt::Debug {
     fn kind(&self) -> BackendKind;
 
@@ -123,7 +123,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     }
 
     /// The mean under the window at each position.
-    fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+    fn average_pool(&self, x: &Tensor, window: ConvGeometry, grad: GradMode) -> Result<Output> {
         differentiate(&[x], &[], grad, |x, _| {
             composed::average_pool(&x[0], window)
         })
@@ -159,7 +159,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
         differentiate(&[x], &parameters, context.grad, |x, p| {
             let y = composed::conv2d(&x[0], &p[0], p.get(1), conv.window, context.precision)?;
             let y = if conv.pool {
-                composed::max_pool(&y, Window::HALVING)?
+                composed::max_pool(&y, ConvGeometry::HALVING)?
             } else {
                 y
             };
@@ -227,7 +227,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     }
 
     /// The maximum under the window at each position.
-    fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+    fn max_pool(&self, x: &Tensor, window: ConvGeometry, grad: GradMode) -> Result<Output> {
         differentiate(&[x], &[], grad, |x, _| composed::max_pool(&x[0], window))
     }
 

@@ -44,7 +44,7 @@ pub enum ComputeError {
     Failed { message: String },
     #[error("No further thread could be started: {}", sentence(reason))]
     NoThread {
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
     /// A network's weights give no probabilities: they are NaN, or so large that sums overflow.
@@ -53,7 +53,7 @@ pub enum ComputeError {
     /// A tensor took more memory than there is.
     #[error("There is not enough memory for this run: {}", sentence(message))]
     OutOfMemory {
-        /// What was short, in the device's words or ours.
+        /// The device's message, or ours.
         message: String,
     },
 }
@@ -85,7 +85,7 @@ impl ComputeError {
         }
     }
 
-    /// What a library says went wrong.
+    /// The library's message.
     pub fn failed(reason: &impl std::fmt::Display) -> Self {
         Self::Failed {
             message: reason.to_string(),

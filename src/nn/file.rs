@@ -38,11 +38,11 @@ pub const CARD_KEY: &str = "inkling";
 pub struct ModelCard {
     pub version: u32,
     pub model: ModelKind,
-    /// What each logit stands for.
+    /// The class of each logit.
     pub labels: Classes,
-    /// What was done to pixels before the first layer.
+    /// Applied to pixels before the first layer.
     pub normalization: Normalization,
-    /// What was fitted on the validation split for these weights.
+    /// Fitted on the validation split for these weights.
     #[serde(flatten)]
     pub calibration: Calibration,
     pub data: DataSpec,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candle_core::{Result, Tensor};
 
 use super::net::Mode;
-use super::ops::{self, BatchNorm, Context, Window};
+use super::ops::{self, BatchNorm, Context, ConvGeometry};
 use super::parameter::Parameters;
 use super::{Backend, GradMode, Layer, Role, autograd};
 use crate::math::random::Random;
@@ -169,7 +169,7 @@ impl<'a> Forward<'a> {
         match *layer {
             Layer::Conv {
                 ref name,
-                kernel: Window {
+                kernel: ConvGeometry {
                     stride, padding, ..
                 },
                 bias,

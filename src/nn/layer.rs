@@ -2,7 +2,7 @@
 //! everything takes which goes through a network.
 
 use super::Role;
-use super::ops::Window;
+use super::ops::ConvGeometry;
 use super::shape::Shape;
 use crate::run_config::Activation;
 
@@ -18,7 +18,7 @@ pub enum Layer {
         inputs: usize,
         /// Channels out.
         outputs: usize,
-        kernel: Window,
+        kernel: ConvGeometry,
         /// Whether it has a bias: if a normalization follows, that has one.
         bias: bool,
         /// Whether 2x2 max-pooling with stride 2 follows, for which the kernel has stride 1.
@@ -44,7 +44,7 @@ pub enum Layer {
         body: Vec<Layer>,
         /// The branch round it.
         shortcut: Vec<Layer>,
-        /// What follows the sum, if anything.
+        /// The activation after the sum, if any.
         activation: Option<Activation>,
     },
     /// From an image to a sequence: each pixel's channels become a token's features.
@@ -236,7 +236,7 @@ impl Layer {
         Some(sums)
     }
 
-    /// What comes out for what goes in.
+    /// The output for this input.
     pub(super) fn output(&self, input: Shape) -> Shape {
         match self {
             Self::Conv {
@@ -276,7 +276,7 @@ impl Layer {
 pub struct Step<'a> {
     pub layer: &'a Layer,
     pub input: Shape,
-    /// What comes out.
+    /// The output.
     pub output: Shape,
 }
 

@@ -1,6 +1,6 @@
 //! The networks, as data: the layers of each, and so the names and shapes of its parameters.
 
-use super::ops::Window;
+use super::ops::ConvGeometry;
 use super::shape::Shape;
 use super::{Layer, ParameterSpec};
 use crate::ink::SIDE;
@@ -183,7 +183,7 @@ impl Builder {
             name,
             inputs: self.output.width(),
             outputs,
-            kernel: Window {
+            kernel: ConvGeometry {
                 size: usize::from(kernel),
                 stride: usize::from(stride),
                 padding: usize::from(padding),
@@ -346,7 +346,7 @@ fn bare_conv(name: String, inputs: usize, outputs: usize, size: usize, stride: u
         name,
         inputs,
         outputs,
-        kernel: Window {
+        kernel: ConvGeometry {
             size,
             stride,
             padding: size / 2,

@@ -52,7 +52,7 @@ pub enum Mode<'a> {
 pub struct Net {
     network: Network,
     layers: Arc<[Layer]>,
-    /// What is computed instead of layers, if the network comes from an ONNX file.
+    /// Computed instead of layers, if the network comes from an ONNX file.
     graph: Option<OnnxGraph>,
     classes: usize,
     normalization: Normalization,
@@ -177,7 +177,7 @@ impl Net {
         }
     }
 
-    /// What it computes, if it is the network of an ONNX file.
+    /// Its graph, if it is the network of an ONNX file.
     pub const fn graph(&self) -> Option<&OnnxGraph> {
         self.graph.as_ref()
     }
@@ -224,7 +224,7 @@ impl Net {
         }
     }
 
-    /// What distinguishes digits from other drawings by its features, if that has been trained.
+    /// The out-of-distribution detector on its features, if one was trained.
     pub const fn digit_detector(&self) -> Option<&DigitDetector> {
         self.digit_detector.as_ref()
     }

@@ -26,7 +26,7 @@ use candle_core::{Result, Shape, Tensor};
 
 use super::autograd::{Gradients, record};
 use super::backend::{Backend, CPU};
-pub use super::shape::Window;
+pub use super::shape::ConvGeometry;
 use super::{GradMode, Output, Parameter};
 use crate::math::random::Random;
 use crate::run_config::{Activation, Precision};
@@ -87,7 +87,7 @@ pub struct Conv2d<'a> {
     /// `[out]`.
     pub bias: Option<&'a Parameter>,
     /// Size, stride and padding of the kernel.
-    pub window: Window,
+    pub window: ConvGeometry,
     /// Whether 2x2 max-pooling with stride 2 follows.
     pub pool: bool,
     /// Whether `ReLU` follows the pooling.
@@ -184,7 +184,7 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
 
 /// The mean under the window at each position and channel. Padding counts as zeros, so that every
 /// mean is over `size · size` pixels (`torch.nn.AvgPool2d` with `count_include_pad`, its default).
-pub fn average_pool(x: &Tensor, window: Window, context: Context) -> Result<Tensor> {
+pub fn average_pool(x: &Tensor, window: ConvGeometry, context: Context) -> Result<Tensor> {
     check_pool(x, window)?;
     Ok(record(
         &[x],
@@ -196,7 +196,7 @@ pub fn average_pool(x: &Tensor, window: Window, context: Context) -> Result<Tens
 /// The maximum under the window at each position and channel of `[batch, height, width, channels]`.
 /// Padding counts as -∞; of equal values the first in reading order is the maximum, and NaN is
 /// larger than all.
-pub fn max_pool(x: &Tensor, window: Window, context: Context) -> Result<Tensor> {
+pub fn max_pool(x: &Tensor, window: ConvGeometry, context: Context) -> Result<Tensor> {
     check_pool(x, window)?;
     Ok(record(
         &[x],
@@ -206,7 +206,7 @@ pub fn max_pool(x: &Tensor, window: Window, context: Context) -> Result<Tensor> 
 }
 
 /// Every position covers a pixel, and an index into the window fits a byte.
-fn check_pool(x: &Tensor, window: Window) -> Result<()> {
+fn check_pool(x: &Tensor, window: ConvGeometry) -> Result<()> {
     let (_, height, width, _) = x.dims4()?;
     if 2 * window.padding > window.size || window.size > 16 {
         candle_core::bail!("{window:?} cannot be used for pooling");
@@ -294,7 +294,7 @@ fn convolve(
 ) -> Result<Tensor> {
     let (_, height, width, channels) = x.dims4()?;
     let (outputs, inputs, size, kernel_width) = weight.tensor().dims4()?;
-    let window = Window {
+    let window = ConvGeometry {
         size,
         stride,
         padding,

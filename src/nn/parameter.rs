@@ -201,7 +201,7 @@ impl Parameters {
         }
     }
 
-    /// What a layer has of this kind: its `weight`, its `bias`.
+    /// The parameter of a layer with this name: `weight`, `bias`.
     pub fn of(&self, layer: &str, what: &str) -> Result<&Parameter> {
         self.get(&format!("{layer}.{what}"))
     }

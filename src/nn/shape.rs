@@ -6,7 +6,7 @@ use candle_core::Result;
 
 use crate::ink::SIDE;
 
-/// What goes from one layer to the next, for one image.
+/// The shape of the tensor between two layers, for one image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `[height, width, channels]`.
@@ -28,7 +28,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// What goes into a network.
+    /// The input of a network.
     pub const INPUT: Self = Self::Image {
         side: SIDE,
         channels: 1,
@@ -84,7 +84,7 @@ impl Shape {
 /// A square window that moves over an image, as in `torch.nn.Conv2d` and its pooling layers
 /// (dilation 1, sizes rounded down).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ConvGeometry {
     /// Pixels along a side.
     pub size: usize,
     /// Pixels from one position to the next.
@@ -93,7 +93,7 @@ pub struct Window {
     pub padding: usize,
 }
 
-impl Window {
+impl ConvGeometry {
     /// 2x2 with stride 2.
     pub const HALVING: Self = Self {
         size: 2,

@@ -6,7 +6,7 @@ use crate::data::is_among;
 use crate::records::{ModelInfo, SplitEvaluation};
 use crate::run_config::{Classes, EvaluationSplit};
 
-/// What to know if a model learned from the labels.
+/// A caution if a model learned from the labels.
 pub const LEARNED: &str = "The model learned from these labels, so it knows many of the wrong ones by heart. Suspects in held-out images are more reliable.";
 
 /// Whether a model learned from labels that it was evaluated on.

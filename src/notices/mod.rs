@@ -143,7 +143,7 @@ impl Message {
         )
     }
 
-    /// What came of the search for a learning rate, and why.
+    /// The result of the search for a learning rate, and the reason.
     pub fn learning_rate_found(finding: &LearningRateFinding) -> Self {
         let Some(suggestion) = finding.suggestion else {
             let what = "The loss did not fall at any learning rate.";

@@ -92,7 +92,7 @@ impl Verdict {
     }
 }
 
-/// What was read of writing with several digits, as text.
+/// The number that was read in writing with several digits, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberVerdict {
     /// The number, with a question mark for what is not a digit: "2026".

@@ -8,7 +8,7 @@ use super::optimizer::OptimizerConfig;
 use crate::math::random::Random;
 use crate::run_config::OptimizerKind;
 
-/// What a rule computes with: the number of one weight, or a tensor with the numbers of all.
+/// The operand of a rule: the number of one weight, or a tensor with the numbers of all.
 pub(super) trait Element:
     Clone
     + Add<Output = Self>
@@ -70,7 +70,7 @@ pub(super) trait Rule<const SLOTS: usize>: Sync {
     ) -> (E, [E; SLOTS]);
 }
 
-/// What is done with a rule once it is known which one it is.
+/// A computation with any rule.
 pub(super) trait Visitor {
     type Output;
 

@@ -33,7 +33,7 @@ struct Recorded {
     workers: WorkerSpans,
 }
 
-/// What a device says if an event fails.
+/// The device's message if an event fails.
 pub type EventError = Box<dyn Error + Send + Sync>;
 
 /// When a device was done with what one thread submitted to it.
@@ -103,7 +103,7 @@ impl Default for Recording {
 }
 
 impl Recording {
-    /// What the calling thread records, if it does.
+    /// The recording of the calling thread, if there is one.
     pub fn current() -> Option<Self> {
         CURRENT.with_borrow(|current| current.as_ref().map(|current| current.recording.clone()))
     }

@@ -1,4 +1,4 @@
-//! What the worker threads of rayon's pool do for a thread that is recorded.
+//! The work of rayon's pool for a thread that is recorded.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -23,12 +23,12 @@ pub enum EngineError {
         data.plural()
     )]
     DifferentClasses {
-        /// What the classes of the model stand for.
+        /// The classes of the model.
         model: Classes,
-        /// What the classes of the data set stand for.
+        /// The classes of the data set.
         data: Classes,
     },
-    /// What takes the weights of one model was asked of an ensemble.
+    /// An ensemble was given where the weights of one model are needed.
     #[error("An ensemble cannot be exported or fine-tuned.")]
     NotOneModel,
     /// Files could not be sent to another machine.
@@ -36,10 +36,7 @@ pub enum EngineError {
         "The files could not be sent to the other machine: {}",
         sentence(reason)
     )]
-    NotSent {
-        /// What went wrong.
-        reason: String,
-    },
+    NotSent { reason: String },
     /// My digits were to be sent to another machine, and the person has not agreed to that.
     #[error(
         "This would send My digits to {machine}: {}, as images with their labels, stored there for your account only until {KEPT_DAYS} days after their last use. You have not agreed to that, so nothing was sent.",
@@ -136,15 +133,15 @@ pub enum EngineExit {
     /// It is on another machine, which cannot be reached, or not any more.
     #[error("The connection to {machine} failed: {}", sentence(reason))]
     Disconnected {
-        /// What the machine is called.
+        /// The machine's name.
         machine: String,
-        /// What ssh or Slurm said, or what is wrong with the engine there.
+        /// The message of ssh or Slurm, or what is wrong with the engine there.
         reason: String,
     },
     /// A command of Slurm failed, or the job array has left the queue.
     #[error("Slurm failed: {}", sentence(reason))]
     Slurm {
-        /// What the command said, or what is wrong.
+        /// The command's message, or what is wrong.
         reason: String,
     },
     /// Its content makes no sense.

@@ -20,7 +20,6 @@ use crate::run_config::{DeviceChoice, RunConfig};
 pub enum Job {
     /// Prepare the data and train.
     Train {
-        /// What to compute.
         config: RunConfig,
         /// The folder of the checkpoint to resume from, for a run that was interrupted.
         from: Option<PathBuf>,
@@ -40,7 +39,6 @@ pub enum Job {
     Compare {
         /// Whose steps.
         config: RunConfig,
-        /// What they are timed with.
         step_configs: Vec<StepConfig>,
     },
     /// Compare models on the same images.
@@ -72,7 +70,7 @@ pub enum Job {
     LookAt {
         /// Its file.
         model: PathBuf,
-        /// What it is to recognize, as models see it.
+        /// The images to recognize, as models see them.
         images: Vec<Image>,
     },
 }
@@ -83,7 +81,7 @@ pub enum Job {
 pub enum Needs<'j> {
     /// This machine: the job reads or writes its models, or measures it.
     ThisMachine,
-    /// What a run takes: its data, its initial weights and its checkpoint.
+    /// The inputs of a run: its data, its initial weights and its checkpoint.
     Run {
         /// Its settings.
         config: &'j mut RunConfig,
@@ -137,7 +135,7 @@ impl Job {
         }
     }
 
-    /// What it takes of this machine.
+    /// The resources that it takes of this machine.
     pub const fn needs(&mut self) -> Needs<'_> {
         match self {
             Self::Train { config, from } => Needs::Run { config, from },
@@ -225,27 +223,25 @@ pub enum JobResult {
     },
     /// A learning rate; the steps that it rests on were reported one by one.
     FindLearningRate(LearningRateFinding),
-    /// What training with each batch size had in common; the times were reported one by one.
+    /// The settings that training with each batch size had in common; the times were reported one
+    /// by one.
     FindBatchSize(BatchSizeFinding),
     /// A fine-tuned model.
     FineTune(FineTuned),
-    /// What was exported, or what an export would hold.
+    /// The files of the export, or those that it would write.
     Export(ExportReport),
     /// A model that was imported and stands among the runs.
     Import {
-        /// What is known of it.
         summary: RunSummary,
         /// How that was found out.
         finding: ImportFinding,
     },
-    /// What was seen.
     LookAt(ModelLook),
     /// It is not clear how the weights to import are meant: nothing was imported, and somebody has
     /// to choose.
     ImportUndecided {
-        /// What was measured.
         trials: Trials,
-        /// What is not clear, and what can be done.
+        /// The ambiguity, and the possible ways to import.
         message: Message,
     },
 }
@@ -277,9 +273,9 @@ impl JobResult {
 pub struct ExportReport {
     /// Its files, the one asked for first; a zip archive contains the others.
     pub files: Vec<FileInfo>,
-    /// What was written; nothing if only was asked what it would hold.
+    /// The files that were written; empty for a preview.
     pub paths: Vec<PathBuf>,
-    /// What quantizing costs, if it was measured.
+    /// The loss of accuracy by quantization, if it was measured.
     pub quantized: Option<QuantizedAccuracy>,
     /// Why that could not be measured, if it should have been.
     pub unmeasured: Option<Problem>,

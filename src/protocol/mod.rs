@@ -14,8 +14,8 @@ use crate::problem::Problem;
 use crate::records::benchmark::Measurement;
 use crate::records::{
     BundleId, BundleUse, DataUpload, DigitMap, DigitPrediction, DrawingAnswer, EpochRecord,
-    FilePart, HeldOutImage, InitializationReport, Intervention, JobId, LearningRateChange,
-    LearningSnapshot, MapSpec, ModelInfo, ModelRef, PredictionDetails, Recognition, Rescue,
+    FilePart, HeldOutImage, HeldOutSnapshot, InitializationReport, Intervention, JobId,
+    LearningRateChange, MapSpec, ModelInfo, ModelRef, PredictionDetails, Recognition, Rescue,
     RunPlan, RunPosition, SingleStep, StepPoint, Telemetry, TimeToAccuracy, UnitName, WhySpec,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice};
@@ -83,7 +83,6 @@ pub enum Command {
     Read {
         /// Returned with the answer.
         request: u64,
-        /// What is to be read.
         what: Question,
     },
     /// From a caller on another machine: whether this bundle is here; answered with
@@ -95,7 +94,7 @@ pub enum Command {
     KeepBundle {
         bundle: BundleId,
         purpose: BundleUse,
-        /// What is in it, for the list of what was sent there.
+        /// Its description in the list of bundles on that machine.
         what: String,
     },
     /// Answer with [`Event::Pong`].
@@ -109,7 +108,6 @@ pub enum Command {
     Interrupt,
 }
 
-/// What is to be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
     /// A drawing of one digit; answered with [`Answer::Drawing`].
@@ -118,7 +116,7 @@ pub enum Question {
         ink: Ink,
         /// The steps that make an image of it.
         steps: Steps,
-        /// What is wanted besides the prediction.
+        /// Optional parts of the answer.
         details: PredictionDetails,
     },
     /// Writing with several digits; answered with [`Answer::Number`].
@@ -127,14 +125,14 @@ pub enum Question {
         ink: Ink,
         /// The steps that make images of it.
         steps: Steps,
-        /// What is explained of its digits.
+        /// The explanations to compute for its digits.
         why: Option<WhySpec>,
     },
-    /// What may be a digit in an image file; answered with [`Answer::Number`].
+    /// The candidates for digits in an image file; answered with [`Answer::Number`].
     Candidates {
         /// With their images.
         candidates: Vec<CandidateImage>,
-        /// What is explained of the digits among them.
+        /// The explanations to compute for the digits among them.
         why: Option<WhySpec>,
     },
     /// Several drawings, a few dozen at a time, so that nothing else waits; answered with
@@ -144,10 +142,9 @@ pub enum Question {
     Map(MapSpec),
 }
 
-/// What was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// What the model makes of a drawing.
+    /// The prediction for a drawing.
     Drawing(Box<Recognition>),
     /// The digits, from left to right.
     Number(Vec<DigitPrediction>),
@@ -162,11 +159,7 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// How far a job is, or how it ended.
-    Job {
-        id: JobId,
-        /// What happened.
-        event: JobEvent,
-    },
+    Job { id: JobId, event: JobEvent },
     /// Training: some images of its data, as they are read or generated. Only to be shown; sent
     /// if somebody watches.
     DataImages {
@@ -183,7 +176,6 @@ pub enum Event {
     /// Training: the data is ready and the first step begins.
     Started {
         run: JobId,
-        /// What will be computed.
         plan: RunPlan,
         /// The epochs completed before it was interrupted, if it is resumed.
         before: Vec<EpochRecord>,
@@ -237,7 +229,7 @@ pub enum Event {
         run: JobId,
         /// Why it could not be saved as it was to be.
         problem: Problem,
-        /// What was saved, and where.
+        /// The saved run.
         rescue: Rescue,
     },
     /// Training: the run did something by itself that was not in its plan.
@@ -250,7 +242,6 @@ pub enum Event {
     /// images. Sent before the first step.
     Initialized {
         run: JobId,
-        /// What was found.
         report: InitializationReport,
     },
     /// Training: validation images that the run classifies again and again while it trains. Sent
@@ -261,10 +252,10 @@ pub enum Event {
         images: Vec<HeldOutImage>,
     },
     /// Training: what the network makes of those images now.
-    Learning {
+    HeldOutSnapshot {
         run: JobId,
         /// Its answers and its first layer.
-        snapshot: LearningSnapshot,
+        snapshot: HeldOutSnapshot,
     },
     /// Training: the learning rate was changed.
     RateChanged {
@@ -294,7 +285,7 @@ pub enum Event {
     ModelInUse(ModelInfo),
     /// Where the model recognizes drawings from now on, and what that rests on.
     InferenceDevice(DeviceComparison),
-    /// What was asked to be read was read, or could not be.
+    /// The answer to a question, or the reason why there is none.
     Read {
         /// From the command.
         request: u64,
@@ -346,7 +337,7 @@ impl Event {
             }
             | Self::DataImages { .. }
             | Self::Steps { .. }
-            | Self::Learning { .. } => Urgency::Soon,
+            | Self::HeldOutSnapshot { .. } => Urgency::Soon,
             _ => Urgency::Now,
         }
     }

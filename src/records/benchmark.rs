@@ -27,7 +27,6 @@ pub enum Effort {
     Quick,
 }
 
-/// What is being measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
@@ -65,7 +64,8 @@ pub struct BenchmarkReport {
     pub seconds: f64,
     /// The fraction of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
-    /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
+    /// The workloads that were measured while they used more than [`BUSY`] of it: these figures are
+    /// unreliable.
     pub disturbed: Vec<Workload>,
     /// The figures, in the order they were measured.
     pub rows: Vec<Measurement>,
@@ -84,7 +84,7 @@ pub struct BenchmarkedMachine {
     pub threads: u32,
 }
 
-/// What training steps are timed with, to be compared with others.
+/// The settings that training steps are timed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepConfig {
     /// The device (never `Auto`).
@@ -207,7 +207,7 @@ impl Measurement {
         }
     }
 
-    /// What it is compared by with others of its kind.
+    /// The figure that it is compared by with others of its kind.
     pub const fn figure(&self) -> f64 {
         match *self {
             Self::Product { gflops: figure, .. }
@@ -307,7 +307,7 @@ pub struct JobProgress {
     pub fraction: f32,
     /// Seconds until it is done, if that is planned.
     pub remaining_seconds: Option<f32>,
-    /// What a benchmark is measuring.
+    /// The stage of a benchmark.
     pub workload: Option<Workload>,
     /// The fraction of the CPU that other programs use during a benchmark, 0 to 1.
     pub background_load: f32,

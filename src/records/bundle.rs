@@ -38,7 +38,7 @@ pub const KEPT_DAYS: u64 = 30;
 pub struct ReceivedBundle {
     /// Its name.
     pub id: BundleId,
-    /// What is in it, in the words of whoever sent it.
+    /// Its content, in the words of whoever sent it.
     pub what: String,
     /// Its size.
     pub bytes: u64,
@@ -48,12 +48,11 @@ pub struct ReceivedBundle {
     pub in_use: bool,
 }
 
-/// What became of a bundle that was to be deleted.
+/// The result of deleting a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeletedBundle {
     /// Its name.
     pub id: BundleId,
-    /// What was in it.
     pub what: String,
     /// Why it is still there, if it is: a run uses it, or the system refuses.
     pub problem: Option<String>,

@@ -112,7 +112,7 @@ pub struct ComparedModel {
 }
 
 impl ModelComparison {
-    /// What the classes of the models stand for.
+    /// The classes of the models.
     pub fn classes(&self) -> Classes {
         self.models
             .first()

@@ -9,13 +9,12 @@ use crate::run_config::{DataSpec, EvaluationSplit};
 /// An image, and the class that it shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabeledImage {
-    /// What the model sees.
     pub image: Image,
     /// The correct class.
     pub label: u8,
 }
 
-/// What is to be on the map.
+/// The contents of a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapSpec {
     /// The held-out images that the caller has, by [`DigitMap::images_id`]: they are not sent
@@ -32,12 +31,11 @@ pub const COMPONENTS: usize = 30;
 /// The most drawings of the person on the map.
 pub const OWN_IMAGES: usize = 200;
 
-/// What a model makes of held-out images and of the person's drawings.
+/// A map of held-out images and of the person's drawings, by the features of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigitMap {
     /// Identifies it among all maps of this engine.
     pub id: u64,
-    /// What the map is of.
     pub layer: MapLayer,
     /// Where the held-out images are from; `None` if there are none of the model's classes here.
     pub source: Option<MapSource>,
@@ -46,7 +44,7 @@ pub struct DigitMap {
     /// The held-out images, unless the caller has them. A slow model answers for the first of them
     /// alone.
     pub images: Option<Vec<LabeledImage>>,
-    /// What the model makes of the first held-out images, and then of all of the person's drawings.
+    /// The predictions for the first held-out images, and then for all of the person's drawings.
     pub points: Vec<MapPoint>,
     /// How many of the points are the person's drawings.
     pub own: usize,
@@ -76,7 +74,7 @@ pub fn plane(coordinates: &[f32]) -> [f32; 2] {
     [0, 1].map(|axis| coordinates.get(axis).copied().unwrap_or_default())
 }
 
-/// What a model makes of an image.
+/// The prediction for an image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MapPoint {
     /// The correct class.
@@ -94,7 +92,7 @@ impl MapPoint {
     }
 }
 
-/// What a map is of.
+/// The layer whose values a map shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MapLayer {
     /// The last hidden layer, with so many units.

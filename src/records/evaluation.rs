@@ -123,7 +123,6 @@ pub struct DigitDetection {
 /// The drawings with one label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelRejection {
-    /// What they show.
     pub label: char,
     /// How many there are.
     pub drawings: u64,
@@ -173,7 +172,7 @@ impl Accuracy {
         }
     }
 
-    /// What it was measured on: "MNIST, 10,000 images".
+    /// The images that it was measured on: "MNIST, 10,000 images".
     pub fn measured_on(&self) -> String {
         let data = self.data.label();
         self.images.map_or_else(

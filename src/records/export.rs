@@ -13,7 +13,7 @@ pub const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
 /// before it.
 pub const USUAL_OPSET: u32 = 17;
 
-/// What a model is exported as.
+/// The form of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportSpec {
     /// The kind of file.

@@ -16,7 +16,7 @@ pub struct UnitSelection {
     pub place: Option<usize>,
 }
 
-/// What a network computes for one image.
+/// A forward pass of one image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Its input, then its layers in the order in which they are computed. A convolution is one
@@ -31,7 +31,6 @@ pub struct Inspection {
 pub struct InspectedLayer {
     /// The name of its parameters, or what it does if it has none.
     pub name: String,
-    /// What it does.
     pub kind: LayerKind,
     /// The layers that it takes as input, of those with maps.
     pub inputs: Vec<usize>,
@@ -98,9 +97,9 @@ pub struct InspectedUnit {
     pub look: UnitSelection,
     /// For attention, how much the token at the place attends to each token, by head.
     pub attention: Vec<Vec<f32>>,
-    /// What is multiplied for the first step, by the maps that it comes from.
+    /// The terms of the first step, by the maps that they come from.
     pub terms: Vec<Term>,
-    /// What is added to the products.
+    /// The bias.
     pub bias: Option<f32>,
     /// The steps to the unit's map, which is the last one's.
     pub steps: Vec<Step>,
@@ -120,7 +119,6 @@ pub struct Term {
 /// A step on the way to a unit's map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What is done.
     pub kind: StepKind,
     /// Height and width of the map.
     pub side: usize,
@@ -144,7 +142,7 @@ pub enum StepKind {
     MaxPooling,
     /// `(x - mean) / √(variance + epsilon) · scale + shift`.
     Normalization {
-        /// What is subtracted.
+        /// The mean, which is subtracted.
         mean: f32,
         /// Its square root divides.
         variance: f32,
@@ -172,7 +170,7 @@ impl InspectedLayer {
 }
 
 impl Term {
-    /// What it adds to the sum.
+    /// Its part of the sum.
     pub fn sum(&self) -> f32 {
         let products = self.inputs.iter().zip(&self.weights);
         products.map(|(input, weight)| input * weight).sum()
@@ -187,7 +185,7 @@ impl Step {
 }
 
 impl StepKind {
-    /// What a normalization makes of a number.
+    /// A number before and after normalization.
     pub fn normalized(self, x: f32) -> f32 {
         match self {
             Self::Normalization {

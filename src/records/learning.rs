@@ -12,13 +12,12 @@ use crate::text::format::{grouped, percent};
 /// A validation image that a run classifies again and again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldOutImage {
-    /// What the network sees.
     pub image: Image,
     /// The correct digit.
     pub label: u8,
 }
 
-/// What the network makes of such an image.
+/// The prediction for such an image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutAnswer {
     /// The likeliest digit.
@@ -68,7 +67,7 @@ fn gray_values(weights: &[f32]) -> Vec<u8> {
 
 /// The state of a network that is being trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LearningSnapshot {
+pub struct HeldOutSnapshot {
     /// Steps done.
     pub step: u64,
     /// Its answers to the validation images, in their order.
@@ -77,7 +76,7 @@ pub struct LearningSnapshot {
     pub first_layer: Option<FilterImages>,
 }
 
-/// What a saved network makes of some images.
+/// The predictions of a saved network for some images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelLook {
     /// The class that each image was taken for, in their order.
@@ -102,7 +101,7 @@ pub struct InitializationReport {
     pub extremes: [u8; 2],
     /// Its weights, layer by layer.
     pub layers: Vec<LayerVariance>,
-    /// What the first filters were made of, if they are principal components.
+    /// The principal components that the first filters were made of, if they were.
     pub components: Option<PatchComponents>,
 }
 
@@ -117,7 +116,7 @@ impl InitializationReport {
         )
     }
 
-    /// What was found, as people read it.
+    /// The report as sentences.
     pub fn sentences(&self) -> Vec<String> {
         let Normalization { mean, std } = self.normalization;
         let [darkest, brightest] = self.extremes;

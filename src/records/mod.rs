@@ -46,8 +46,8 @@ pub use inspection::{
     map_of, pooled_places, row_length,
 };
 pub use learning::{
-    FilterImages, HeldOutAnswer, HeldOutImage, InitializationReport, LayerVariance,
-    LearningSnapshot, ModelLook, PatchComponents,
+    FilterImages, HeldOutAnswer, HeldOutImage, HeldOutSnapshot, InitializationReport,
+    LayerVariance, ModelLook, PatchComponents,
 };
 pub use model::{
     Annotation, DigitPrediction, DrawingAnswer, Evaluation, ModelInfo, ModelRef, Normalization,

@@ -45,13 +45,13 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// What of an image it is shown: if it recognizes what is written, only that.
+    /// The part of an image that it gets: only the writing, if it recognizes writing.
     pub const fn framing(&self) -> Framing {
         Framing::of(&self.classes)
     }
 }
 
-/// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
+/// Turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Normalization {
     /// Mean of the pixels, from 0 to 1.
@@ -119,7 +119,7 @@ impl Evaluation {
 pub struct Sample {
     /// Position in the split.
     pub index: u64,
-    /// What the model saw.
+    /// The image that the model saw.
     pub image: Image,
     pub label: u8,
     /// The model's answer.
@@ -128,7 +128,7 @@ pub struct Sample {
     pub confidence: f32,
     /// The probability it gave the label.
     pub label_probability: f32,
-    /// What the label should be, if it is suspected to be wrong.
+    /// The suggested label, if this one is suspected to be wrong.
     pub suggestion: Option<Suggestion>,
 }
 
@@ -155,10 +155,10 @@ pub struct Suggestion {
     pub probability: f32,
 }
 
-/// What a model makes of a drawing.
+/// A model's prediction for a drawing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// What the model saw.
+    /// The image that the model saw.
     pub image: Image,
     /// A probability per class; they sum to 1.
     pub probabilities: Vec<f32>,
@@ -188,7 +188,7 @@ impl Prediction {
     }
 }
 
-/// What a model makes of one drawing among many.
+/// A model's prediction for one drawing among many.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawingAnswer {
     /// The likeliest digit.
@@ -208,7 +208,6 @@ pub struct DigitPrediction {
     pub bounds: [f32; 4],
     /// The pieces of the writing that it consists of.
     pub pieces: std::ops::Range<usize>,
-    /// What a model makes of it.
     pub prediction: Prediction,
     /// Why, if that was asked.
     pub explanation: Option<Explanation>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::benchmark::StepConfig;
 use crate::text::format::{count, grouped, milliseconds, percent};
 
-/// What is done in a span of time.
+/// The activity in a span of time.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -60,7 +60,6 @@ impl fmt::Display for SpanKind {
 /// A span of time on one thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// What was done.
     pub kind: SpanKind,
     /// With which layer: `conv1`; empty if it is about none.
     pub name: String,
@@ -94,7 +93,6 @@ impl Span {
 /// All spans of one kind with one layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfileRow {
-    /// What was done.
     pub kind: SpanKind,
     /// With which layer; empty if it is about none.
     pub name: String,

@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 use super::{Inspection, Neighborhood, Prediction, UnitSelection};
 use crate::ink::{Placement, Stroke};
 
-/// What to compute for a drawing of one digit besides the prediction.
+/// Optional parts of the answer for a drawing of one digit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictionDetails {
-    /// What the network computes.
+    /// The feature maps.
     pub inspection: bool,
     /// The unit that is looked at closely.
     pub look: Option<UnitSelection>,
-    /// What explains the prediction.
+    /// The explanation of the prediction.
     pub why: Option<WhySpec>,
     /// How many of the nearest images, and with them where the drawing is on the map; none for 0.
     pub nearest: u8,
 }
 
-/// What is explained of a drawing.
+/// The explanations to compute for a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhySpec {
     /// Of several digits the one that the rest is about, from 0 on the left.
@@ -38,7 +38,7 @@ impl WhySpec {
         self.class.filter(has).unwrap_or(prediction.digit)
     }
 
-    /// What is explained of this one of several digits.
+    /// The explanations to compute for this one of several digits.
     #[must_use]
     pub fn of_digit(self, index: usize) -> Self {
         if index == self.digit {
@@ -52,9 +52,8 @@ impl WhySpec {
 /// The prediction for a drawing of one digit, with the details that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recognition {
-    /// What the model makes of it.
     pub prediction: Prediction,
-    /// What the network computes; `None` for an ensemble or another model without a single network.
+    /// The feature maps; `None` for an ensemble or another model without a single network.
     pub inspection: Option<Inspection>,
     /// Why it is read as that.
     pub explanation: Option<Explanation>,
@@ -71,7 +70,7 @@ pub struct Explanation {
     pub attribution: Attribution,
     /// Where the digit is in the model's input; `None` if all of it is in one point.
     pub placement: Option<Placement>,
-    /// What would make it another class; `None` if that was not asked, and for images.
+    /// The change that makes it another class; `None` if that was not asked, and for images.
     pub counterfactual: Option<Counterfactual>,
     /// How long all of it took, in microseconds.
     pub micros: u32,
@@ -94,18 +93,18 @@ pub struct Attribution {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counterfactual {
     pub class: u8,
-    /// What to change; `None` if no small change was found.
+    /// `None` if no small change was found.
     pub change: Option<Change>,
 }
 
-/// What to add to a drawing, or to take away.
+/// A change of a drawing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Strokes to add, in the units of the drawing.
     pub added: Vec<Stroke>,
     /// The parts of strokes to erase.
     pub erased: Vec<Stroke>,
-    /// What the drawing is then.
+    /// The changed drawing.
     pub strokes: Vec<Stroke>,
     /// The probability of the class then, from 0 to 1.
     pub probability: f32,

@@ -15,7 +15,7 @@ use crate::text::format::grouped;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
-/// What a run is about to compute.
+/// The extent of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunPlan {
     /// Images the weights learn from.
@@ -24,7 +24,7 @@ pub struct RunPlan {
     pub validation_images: u64,
     /// Images of the test split, read once at the end.
     pub test_images: u64,
-    /// What the classes of its data stand for.
+    /// The classes of its data.
     pub classes: Classes,
     /// Trainable numbers.
     pub parameters: u64,
@@ -60,7 +60,7 @@ impl RunPosition {
     }
 }
 
-/// What comes after the word "after": "epoch 3", or "step 120 of epoch 4".
+/// A phrase that follows "after": "epoch 3", or "step 120 of epoch 4".
 impl Display for RunPosition {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Self { epochs, steps, .. } = *self;
@@ -149,7 +149,7 @@ impl Divergence {
     }
 }
 
-/// What a run does by itself when something goes wrong, or when it is done early.
+/// A change that a run makes by itself when something goes wrong, or an early end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -167,7 +167,7 @@ pub enum Intervention {
         step: u64,
         /// The step whose state training continues from; 0 is the start.
         to_step: u64,
-        /// What every learning rate is multiplied by from here on.
+        /// The factor on every learning rate from here on.
         lr_factor: f32,
         /// Rollbacks that are left before the run gives up.
         left: u32,
@@ -244,9 +244,7 @@ impl EpochRecord {
 /// The summary of a run, as in its folder's `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// What was asked.
     pub config: RunConfig,
-    /// What was computed.
     pub plan: RunPlan,
     /// The run's folder.
     pub folder: PathBuf,
@@ -275,7 +273,7 @@ pub struct RunSummary {
     /// Changes of its learning rate while it trained, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_changes: Vec<LearningRateChange>,
-    /// What its weights were initialized from, if those are statistics of the training images.
+    /// The statistics of the training images that its weights were initialized from, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization: Option<InitializationReport>,
     /// The file it came from, if it was not trained here.

@@ -206,7 +206,6 @@ pub const TARGET_ACCURACY: f64 = 0.95;
 /// runs scatter that much.
 const NEARLY_FASTEST: f64 = 1.05;
 
-/// What is searched for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchSizeSpec {
     /// The settings; their batch size is tried first.

@@ -11,7 +11,7 @@ use crate::text::format::grouped;
 pub struct LearningRateChange {
     /// Steps that were done.
     pub step: u64,
-    /// What the learning rate of the settings is multiplied by in the steps after that.
+    /// The factor on the scheduled learning rate in the steps after that.
     pub factor: f32,
 }
 
@@ -24,7 +24,7 @@ impl LearningRateChange {
         format!("× {} after step {}", self.factor, grouped(self.step))
     }
 
-    /// What plots call it: "rate × 0.1".
+    /// Its label in plots: "rate × 0.1".
     pub fn label(&self) -> String {
         format!("rate × {}", self.factor)
     }
@@ -60,7 +60,7 @@ pub struct SingleStep {
     pub unit: Option<UnitUpdate>,
 }
 
-/// What a step did to a unit.
+/// A unit before and after a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitUpdate {
     /// Which unit.
@@ -71,7 +71,7 @@ pub struct UnitUpdate {
     pub bias: Option<Update>,
 }
 
-/// What a step did to numbers that are learned.
+/// Parameters before and after a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Update {
     /// The numbers before it.
@@ -83,7 +83,7 @@ pub struct Update {
 }
 
 impl Update {
-    /// What was added to each number.
+    /// The update of each number.
     pub fn change(&self) -> Vec<f32> {
         let both = self.after.iter().zip(&self.before);
         both.map(|(after, before)| after - before).collect()

@@ -80,7 +80,7 @@ macro_rules! choices {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} \"{given}\"; choose one of {known}")]
 pub struct UnknownChoiceError {
-    /// What the list is of: "model", "schedule".
+    /// The noun of the list: "model", "schedule".
     pub what: String,
     /// The given value.
     pub given: String,
@@ -282,7 +282,7 @@ choices! {
 }
 
 choices! {
-    /// What a model can be exported as; `export` writes each.
+    /// The formats of exported models; `export` writes each.
     ExportFormat, "format" {
         /// Weights with a description, for candle, `PyTorch` and Inkling.
         Safetensors = "safetensors", "safetensors";
@@ -294,7 +294,7 @@ choices! {
         Candle = "candle", "candle (Rust)";
         /// One page that recognizes what is drawn on it.
         Html = "html", "Web page";
-        /// What the model is, in words and as JSON.
+        /// The model's facts, in words and as JSON.
         Card = "card", "Model card";
         /// One page with the curves.
         Report = "report", "Report";
@@ -321,7 +321,7 @@ impl ExportFormat {
         }
     }
 
-    /// What a file of it is usually called.
+    /// The usual name of a file of it.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Safetensors => "model.safetensors",
@@ -335,7 +335,7 @@ impl ExportFormat {
         }
     }
 
-    /// What it contains and what it is for.
+    /// Its content and purpose.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Safetensors => {
@@ -373,7 +373,7 @@ impl ExportFormat {
 }
 
 choices! {
-    /// What a data set is exported as.
+    /// The formats of exported data sets.
     DatasetFormat, "format" {
         /// Class folders of PNG images.
         Png = "png", "PNG folders";
@@ -465,9 +465,8 @@ choices! {
     EvaluationSplit, "split" {
         /// Every labeled image it has.
         All = "all", "all images";
-        /// What a run learns from.
         Train = "train", "training split";
-        /// What a run holds back from that, chosen by its seed.
+        /// Held out from that, chosen by the run's seed.
         Validation = "validation", "validation split";
         /// Its own test images; one image in seven if it has none.
         Test = "test", "test split";

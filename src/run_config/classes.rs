@@ -16,7 +16,7 @@ pub const MAX_LABEL: u8 = *CLASS_COUNTS.end() as u8 - 1;
 /// The longest name of a class, in characters.
 const MAX_NAME_CHARS: usize = 40;
 
-/// What the classes of a data set stand for. Stored as their names, in the order of their numbers.
+/// The classes of a data set. Stored as their names, in the order of their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Vec<String>", try_from = "Vec<String>")]
 pub enum Classes {
@@ -169,7 +169,7 @@ impl Classes {
         self == data || data.are_numbers() && fits
     }
 
-    /// What results call one of them: "digit".
+    /// The noun for one of them in results: "digit".
     pub const fn noun(&self) -> &'static str {
         match self {
             Self::Digits => "digit",
@@ -198,7 +198,7 @@ impl Classes {
         }
     }
 
-    /// What is none of them: "not a digit".
+    /// The name for none of them: "not a digit".
     pub const fn none_of_them(&self) -> &'static str {
         match self {
             Self::Digits => "not a digit",
@@ -209,7 +209,7 @@ impl Classes {
         }
     }
 
-    /// What an image of one of them shows: "a handwritten digit, 0 to 9,".
+    /// The content of an image of one of them: "a handwritten digit, 0 to 9,".
     pub fn subject(&self) -> String {
         match self {
             Self::Digits => "a handwritten digit, 0 to 9,".to_owned(),

@@ -7,7 +7,7 @@ use super::setting::Kind;
 use super::{ModelKind, Preset, RunConfig, Setting};
 use crate::text::visible::quoted;
 
-/// What a line is, that is none of a configuration.
+/// The reason why a line is not a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParseCommandError(String);

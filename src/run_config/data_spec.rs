@@ -157,7 +157,7 @@ pub enum DataSource {
     Mine,
     /// A folder of IDX files, of class folders or of images, a CSV file or an ink file.
     Path(PathBuf),
-    /// What an imported model was trained on, if nobody said. It cannot be read.
+    /// The unknown training data of an imported model. It cannot be read.
     Unknown,
 }
 
@@ -264,7 +264,6 @@ impl DataSpec {
         Ok(Self(parts.into_iter().map(source).collect()))
     }
 
-    /// What nobody said.
     pub fn unknown() -> Self {
         Self(vec![DataSource::Unknown])
     }

@@ -38,13 +38,13 @@ pub use settings::{Setting, settings_page};
 /// The version written into saved configurations; newer ones are refused.
 pub const VERSION: u32 = 1;
 
-/// What the learning rate is divided by for a run that starts from trained weights.
+/// The divisor of the learning rate for a run that starts from trained weights.
 const FURTHER_DIVISOR: f64 = 10.0;
 
 /// Everything that decides what a run computes. The same configuration, machine and thread count
 /// give the same weights.
 ///
-/// What a file leaves out is plain, not the default preset's.
+/// A setting that a file leaves out is plain, not the default preset's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default = "RunConfig::plain")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate setting")]

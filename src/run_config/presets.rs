@@ -112,7 +112,7 @@ const MIN_BATCH: u64 = 8;
 /// No more epochs than this, however few images there are.
 const MAX_EPOCHS: u64 = 200;
 
-/// What a person has chosen, and what may therefore not be changed.
+/// The person's choices, which may not be changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     pub batch_size: bool,

@@ -22,16 +22,16 @@ pub struct Row {
     /// The text that people read.
     pub label: &'static str,
     pub section: Section,
-    /// What it is and does, as sentences.
+    /// Its description, as sentences.
     pub help: &'static str,
-    /// What stands for a value in the help: "N".
+    /// The placeholder of a value in the help: "N".
     pub value_name: &'static str,
     pub kind: Kind,
     /// Of a number.
     pub range: Option<Range>,
     /// How a setting is written that has no value; empty if it always has one.
     pub unset: &'static str,
-    /// What becomes of a setting without a value, in its empty field.
+    /// The effect of a setting without a value, shown in its empty field.
     pub placeholder: &'static str,
     /// The setting that cannot be given together with this one.
     pub excludes: Option<Setting>,
@@ -101,7 +101,7 @@ impl Kind {
     }
 }
 
-/// What a sweep tries of a setting if nothing else is asked for.
+/// The values of a setting that a sweep tries by default.
 #[derive(Clone, Copy, Debug)]
 pub enum Trials {
     /// All trials have the same: where they train, and on what.
@@ -426,16 +426,16 @@ pub fn differing_settings(configs: &[&RunConfig]) -> Vec<(&'static str, Vec<Stri
 
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    /// What the setting is called in a sentence.
+    /// The setting's name in a sentence.
     pub name: &'static str,
     pub(super) low: Bound,
     pub(super) high: Bound,
     pub(super) whole: bool,
-    /// What is counted; may be empty.
+    /// The unit; may be empty.
     pub unit: &'static str,
     /// A usual value; may be empty.
     pub(super) example: &'static str,
-    /// What becomes of a setting that is left empty; `None` if it must not be.
+    /// The effect of a setting that is left empty; `None` if it must not be.
     pub if_empty: Option<&'static str>,
 }
 
@@ -488,7 +488,7 @@ impl Range {
         value.is_finite() && above && below
     }
 
-    /// What to type: "a whole number from 1 to 1000, or leave it out to …".
+    /// The valid input: "a whole number from 1 to 1000, or leave it out to …".
     pub fn hint(&self) -> String {
         let if_empty = self
             .if_empty

@@ -61,7 +61,7 @@ pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
     }
 }
 
-/// What the system says, if that is why the checkpoint was not written.
+/// The system's message, if that is why the checkpoint was not written.
 fn in_systems_words(error: rmp_serde::encode::Error) -> io::Error {
     match error {
         rmp_serde::encode::Error::InvalidValueWrite(error) => error.into(),

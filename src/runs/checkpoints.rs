@@ -60,7 +60,7 @@ impl Checkpoints {
         Ok((own, checkpoint))
     }
 
-    /// What is known of the run in this folder without loading its weights.
+    /// The facts of the run in this folder, without its weights.
     pub fn read_card(folder: &Path) -> Result<InterruptedRun, RunError> {
         let mut file =
             open_regular(&folder.join(CHECKPOINT)).map_err(RunError::unreadable(folder))?;

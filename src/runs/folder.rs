@@ -329,7 +329,8 @@ pub const EVALUATION: AddedFile = AddedFile {
 };
 
 impl AddedFile {
-    /// What it says of the run in `folder`, if it is there. What cannot be read is `ignored`.
+    /// The content of the file for the run in `folder`, if it is there. If it cannot be read, it is
+    /// `ignored`.
     fn read<T>(
         &self,
         folder: &Path,
@@ -354,7 +355,7 @@ impl AddedFile {
     }
 }
 
-/// What a person says about the run in `folder`.
+/// The person's annotation of the run in `folder`.
 pub fn annotation_of(folder: &Path) -> Annotation {
     let read = ANNOTATION.read(
         folder,

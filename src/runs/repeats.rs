@@ -161,7 +161,7 @@ pub struct Reproduction {
     /// The largest difference of two weights; `None` if a tensor is missing or has another
     /// shape.
     pub largest_difference: Option<f32>,
-    /// What was not the same for both, and may be the reason: "the machine", "the device".
+    /// The differences that may be the reason: "the machine", "the device".
     pub circumstances: Vec<&'static str>,
     /// Whether algorithms were found by trying, which may be others each time.
     pub autotuned: bool,

@@ -272,11 +272,11 @@ fn data_name(data: &DataSpec) -> String {
     names.chars().map(safe).take(40).collect()
 }
 
-/// What the model that comes with Inkling is called.
+/// The name of the model that comes with Inkling.
 pub const STARTER_MODEL: &str = "Starter model";
-/// What the model of the run in progress is called.
+/// The name of the model of the run in progress.
 pub const CURRENT_RUN: &str = "Current run";
-/// What the model of a run that has ended is called until it is loaded from its file.
+/// The name of the model of a run that has ended until it is loaded from its file.
 pub const LAST_RUN: &str = "Last run";
 
 /// No saved run has one of these titles.
@@ -315,7 +315,7 @@ pub fn is_reserved(title: &str) -> bool {
     RESERVED.iter().any(|reserved| same_title(reserved, title))
 }
 
-/// What the newest run that can be read is called on the command line.
+/// The name of the newest readable run on the command line.
 pub const LATEST: &str = "latest";
 
 /// Of these runs, the newest of which comes first, those that a person may mean by this name: the

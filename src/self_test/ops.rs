@@ -8,7 +8,7 @@ use super::report::{Check, Subject};
 use crate::device::first_line;
 use crate::math::random::Random;
 use crate::nn::backend::composed;
-use crate::nn::ops::{self, BatchNorm, Context, Window};
+use crate::nn::ops::{self, BatchNorm, Context, ConvGeometry};
 use crate::nn::{DeviceContext, GradMode, Parameter, autograd};
 use crate::run_config::{Activation, Precision};
 
@@ -70,8 +70,8 @@ fn unary(
     case(name, &[x], &[], op, move |x, _| reference(&x[0]))
 }
 
-const fn window(size: usize, stride: usize, padding: usize) -> Window {
-    Window {
+const fn window(size: usize, stride: usize, padding: usize) -> ConvGeometry {
+    ConvGeometry {
         size,
         stride,
         padding,
@@ -142,7 +142,7 @@ fn convolutions_with_pooling() -> Vec<Case> {
             },
             move |x, p| {
                 let sums = composed::conv2d(&x[0], &p[0], p.get(1), window, Precision::F32)?;
-                let pooled = composed::max_pool(&sums, Window::HALVING)?;
+                let pooled = composed::max_pool(&sums, ConvGeometry::HALVING)?;
                 composed::activate(&pooled, Activation::Relu)
             },
         )
@@ -310,7 +310,7 @@ fn numbers(case: &Case) -> Result<Vec<Parameter>> {
         .collect()
 }
 
-/// What each number of the result counts for in the sum whose gradients are compared.
+/// The weight of each number of the result in the sum whose gradients are compared.
 fn weights(count: usize) -> Vec<f32> {
     let mut random = Random::new(12);
     (0..count).map(|_| random.range(-1.0, 1.0)).collect()

@@ -1,4 +1,4 @@
-//! What a self-test found, which precisions may be used according to it, and its table.
+//! The report of a self-test, which precisions may be used according to it, and its table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a sweep is to do: plain, versioned, validated data, like the settings of a run.
+//! The definition of a sweep: plain, versioned, validated data, like the settings of a run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

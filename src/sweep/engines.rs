@@ -223,12 +223,13 @@ pub enum TrialEvent {
     Progress(f32),
     /// Its data is about to be sent to another machine.
     Sending(DataUpload),
-    /// What was done to its data besides reading it.
+    /// Changes of its data besides reading it.
     DataNotes(Vec<String>),
     Epoch(TrialEpoch),
     /// It trained to its end.
     Completed,
-    /// What trained it was asked to end, by a signal for example; the trial can begin again.
+    /// The engine that trained it was asked to end, by a signal for example; the trial can begin
+    /// again.
     Interrupted,
     /// It cannot be trained, or diverged, or where it trained is gone.
     Failed(Problem),
@@ -352,7 +353,7 @@ impl Slot {
             .unwrap_or(Some(Event::Failed(EngineError::Gone.into())))
     }
 
-    /// What an event means for the slot's trial.
+    /// The effect of an event on the slot's trial.
     pub fn on_event(&mut self, event: Event) -> Option<(u32, TrialEvent)> {
         let job = self.job;
         let trial = |id: JobId| job.filter(|(job, _)| *job == id).map(|(_, trial)| trial);

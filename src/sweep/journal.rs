@@ -132,7 +132,7 @@ pub struct Record {
     pub entry: Entry,
 }
 
-/// What happened to a trial.
+/// An event of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Entry {

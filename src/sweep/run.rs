@@ -105,7 +105,7 @@ struct Session<'s> {
     cut_short: VecDeque<u32>,
     /// Those that train, and how much of each is done.
     running: BTreeMap<u32, f32>,
-    /// What was done to their data, as far as it was said.
+    /// Changes of their data, as far as they were reported.
     data_notes: Vec<String>,
 }
 

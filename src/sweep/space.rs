@@ -1,4 +1,4 @@
-//! What a sweep searches: a range or a list of values for each setting that varies.
+//! The search space: a range or a list of values for each setting that varies.
 
 use std::collections::BTreeSet;
 use std::fmt;

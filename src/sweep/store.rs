@@ -17,7 +17,7 @@ const DELETED: &str = ".deleted";
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepEntry {
     pub folder: PathBuf,
-    /// What it is and how far, or why it cannot be said.
+    /// Its definition and state, or why they cannot be read.
     pub card: Result<SweepCard, SweepError>,
 }
 
@@ -30,7 +30,6 @@ impl SweepEntry {
 /// The entry of a sweep in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepCard {
-    /// What it was asked to do.
     pub definition: SweepDefinition,
     pub ended: u32,
     /// The highest validation accuracy, 0 to 1.

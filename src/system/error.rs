@@ -9,18 +9,18 @@ use crate::problem::{Code, Explain, list, sentence};
 #[error("{path} could not be written: {}", sentence(reason))]
 pub struct WriteError {
     pub path: PathBuf,
-    /// What kind of failure it is, as far as that can be acted on.
+    /// The kind of failure, as far as that can be acted on.
     pub kind: WriteErrorKind,
     pub reason: String,
 }
 
-/// What is at a path instead of a regular file: "it is a named pipe, not a file".
+/// The thing at a path that is not a regular file: "it is a named pipe, not a file".
 #[derive(Debug, thiserror::Error)]
 #[error("it is {0}, not a file")]
 pub struct NotRegular(pub &'static str);
 
 impl NotRegular {
-    /// What to do about a file that could not be read for this reason.
+    /// The remedy for a file that could not be read for this reason.
     pub fn remedy(reason: &str) -> &'static str {
         if reason.ends_with(", not a file") {
             "Choose a file."
@@ -30,7 +30,7 @@ impl NotRegular {
     }
 }
 
-/// What can be done about it differs.
+/// The kinds of failure with different remedies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteErrorKind {
     /// The disk is full, or the user's share of it.
@@ -39,7 +39,7 @@ pub enum WriteErrorKind {
     TooLarge,
     /// The user may not write there, or nobody may.
     NotPermitted,
-    /// What is there is not a regular file: a folder, a device, a pipe, a symbolic link.
+    /// Not a regular file: a folder, a device, a pipe, a symbolic link.
     NotRegular,
     Other,
 }
@@ -100,7 +100,7 @@ pub enum TargetError {
         "Two of the files would have the name {path}: the one that was asked for, and one that is written next to it. Nothing was written."
     )]
     Clash { path: PathBuf },
-    /// What is there is not a file.
+    /// Not a file.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

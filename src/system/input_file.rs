@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::files::open_regular;
 
-/// What any file may unpack to, in bytes: 85,000 images of 28x28 pixels.
+/// The size that any file may unpack to, in bytes: 85,000 images of 28x28 pixels.
 const FLOOR: u64 = 64 << 20;
 /// What a file may unpack to beyond that, in bytes for each byte of the file. Handwriting
 /// compresses to a fifth, and written out as a table of numbers to a fifteenth; only content

@@ -222,7 +222,7 @@ pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), S
     Ok((String::from_utf8_lossy(&bytes).into_owned(), exit))
 }
 
-/// What is kept of a pipe, within a limit.
+/// The kept part of a pipe's output, within a limit.
 trait Keep: Default + Send + 'static {
     /// Takes in what was read next; false if nothing further is wanted.
     fn take(&mut self, bytes: &[u8]) -> bool;
@@ -291,7 +291,7 @@ impl Tail {
     }
 }
 
-/// What a thread reads from a pipe.
+/// The output of a pipe, read by a thread.
 #[derive(Debug)]
 struct Output<K> {
     kept: Arc<Mutex<K>>,
@@ -324,7 +324,7 @@ impl<K: Keep> Output<K> {
         Ok(output)
     }
 
-    /// What came until the pipe ended, or until the process has ended for a moment.
+    /// The output until the pipe ended, or until the process has ended for a moment.
     fn finish(self) -> K {
         let _: Result<(), _> = self.end.recv_timeout(LAST_OUTPUT);
         std::mem::take(&mut *lock(&self.kept))

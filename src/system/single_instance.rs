@@ -19,10 +19,10 @@ use super::threads;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most that is read from a later start, in bytes: thousands of long paths.
 const MAX_MESSAGE_BYTES: u64 = 1 << 20;
-/// What the window says when it has taken the files.
+/// The window's answer when it has taken the files.
 const TAKEN: &str = "taken";
 
-/// What this start is to do.
+/// The role of this start.
 #[derive(Debug)]
 pub enum Instance {
     /// Open the window, and get messages from later starts.

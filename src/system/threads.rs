@@ -21,7 +21,7 @@ pub fn spawn<T: Send + 'static>(
     Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// What is shared, for this thread alone; also after another one panicked while it had it.
+/// Locks the shared value, also after another thread panicked while it had it.
 pub fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

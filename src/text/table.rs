@@ -11,12 +11,12 @@ const WIDTH: usize = 96;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     pub title: &'static str,
-    /// What exactly was measured, without a capital at the start or a full stop.
+    /// A description of the measurement, without a capital at the start or a full stop.
     pub about: String,
     /// The column headings with their units; the first column names the line.
     pub columns: Vec<String>,
     pub lines: Vec<Line>,
-    /// What the bars in the cells stand for; empty if there are none.
+    /// The meaning of the bars in the cells; empty if there are none.
     pub bars: &'static str,
 }
 

@@ -190,7 +190,7 @@ pub(super) struct DeviceLoader {
     epoch: Option<Epoch>,
 }
 
-/// What is sent over for an epoch.
+/// The message that begins an epoch.
 struct Epoch {
     /// `[n]`: the indices of the images, in their order.
     order: Tensor,

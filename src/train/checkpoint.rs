@@ -141,7 +141,7 @@ impl Checkpoint {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOrigin {
-    /// What its data set holds.
+    /// The content of its data set.
     pub data: Fingerprint,
     /// The folders and options it was started with.
     pub places: RunPlaces,

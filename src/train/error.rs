@@ -22,7 +22,7 @@ pub enum TrainError {
     DataChanged { part: DataPart },
     #[error("This run cannot be resumed: {}", sentence(reason))]
     NotResumable {
-        /// What stands against it.
+        /// The obstacle.
         reason: String,
     },
 }

@@ -26,7 +26,7 @@ const WEIGHT_BYTES: usize = size_of::<f16>();
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub record: SnapshotRecord,
-    /// What was fitted for its weights on the images that its accuracy was measured on.
+    /// Fitted for its weights on the images that its accuracy was measured on.
     #[serde(flatten)]
     pub calibration: Calibration,
     #[serde(with = "serde_bytes")]

@@ -10,7 +10,7 @@ use crate::infer::Scores;
 use crate::ink::{Image, SIDE};
 use crate::math::random::Random;
 use crate::nn::{ComputeError, Mode, Net};
-use crate::records::{FilterImages, HeldOutAnswer, HeldOutImage, LearningSnapshot};
+use crate::records::{FilterImages, HeldOutAnswer, HeldOutImage, HeldOutSnapshot};
 
 /// Images that are looked at, as many of each class.
 const IMAGES: usize = 100;
@@ -70,7 +70,7 @@ impl LearningProbe {
         net: &Net,
         temperature: f32,
         step: u64,
-    ) -> std::result::Result<LearningSnapshot, ComputeError> {
+    ) -> std::result::Result<HeldOutSnapshot, ComputeError> {
         // What a GPU still has to do is training, which costs nothing here.
         net.context().device.synchronize()?;
         let start = Instant::now();
@@ -85,7 +85,7 @@ impl LearningProbe {
         }
         self.last = Instant::now();
         self.interval = MIN_INTERVAL.max((self.last - start) * REST);
-        Ok(LearningSnapshot {
+        Ok(HeldOutSnapshot {
             step,
             answers,
             first_layer,

@@ -230,7 +230,7 @@ pub struct CompletedStep {
 pub struct StepReport {
     /// Steps that count, oldest first.
     pub completed: Vec<CompletedStep>,
-    /// What was done after them so that training can continue.
+    /// The change after them that lets training continue.
     pub intervention: Option<Intervention>,
 }
 

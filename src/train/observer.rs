@@ -1,4 +1,4 @@
-//! What a run reports to whoever started it, and how that steers it.
+//! The reports of a run to whoever started it, and how that steers it.
 
 use std::time::Duration;
 
@@ -38,7 +38,6 @@ pub struct StepRequest {
 /// A run before its first step: its data is split and its network built.
 #[derive(Clone, Copy, Debug)]
 pub struct RunStart<'r> {
-    /// What it will compute.
     pub plan: &'r RunPlan,
     pub net: &'r Net,
     pub validation: &'r Split,

@@ -1,4 +1,4 @@
-//! What a run starts from, what it will compute, and whether it can be computed at all.
+//! The initial state of a run, its extent, and whether it can be computed at all.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub struct InitialState {
     /// What was found by an initialization that depends on the training images; `None` for random
     /// or given weights.
     pub initialization: Option<InitializationReport>,
-    /// What the classes of its images stand for.
+    /// The classes of its images.
     pub classes: Classes,
     /// The images for validation, and which of the training images to train on.
     pub split: ValidationSplit,

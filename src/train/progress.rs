@@ -96,7 +96,7 @@ impl RunProgress {
         )
     }
 
-    /// What an interrupted run can be resumed from.
+    /// The state that an interrupted run is resumed from.
     pub fn checkpoint(
         &self,
         config: &RunConfig,
@@ -136,7 +136,7 @@ impl RunProgress {
         self.epochs.len() as u32 + 1
     }
 
-    /// What the learning rate of the settings is multiplied by.
+    /// The factor on the scheduled learning rate.
     pub fn rate_factor(&self) -> f32 {
         self.rate_changes.last().map_or(1.0, |change| change.factor)
     }
@@ -226,7 +226,7 @@ pub struct EpochWeights {
     pub record: EpochRecord,
     #[serde(with = "packed")]
     pub weights: Vec<Vec<f32>>,
-    /// What was fitted for these weights on the validation split.
+    /// Fitted for these weights on the validation split.
     #[serde(flatten)]
     pub calibration: Calibration,
 }

@@ -512,7 +512,7 @@ impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
         Ok(self.hand_over_checkpoint()?)
     }
 
-    /// What comes of the run, whose end may have been asked for.
+    /// The result of the run, whose end may have been asked for.
     fn finish(mut self, mut end: Option<EndRequest>) -> Result<TrainOutcome, Problem> {
         // The model has the weights that the last record measured, not the ones after further
         // steps.

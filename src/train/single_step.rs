@@ -10,7 +10,7 @@ use crate::nn::{Mode, Net, Parameter};
 use crate::records::{SingleStep, UnitName, UnitUpdate, Update};
 use crate::run_config::RunConfig;
 
-/// What is kept of a step until it has been taken.
+/// The state before a step, until it has been taken.
 pub struct StepRecorder {
     name: Option<UnitName>,
     /// Dropout's randomness at the start of the step.

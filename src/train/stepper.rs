@@ -142,7 +142,7 @@ impl Stepper {
         done
     }
 
-    /// What the loss is multiplied by, in f16.
+    /// The loss scale, in f16.
     pub fn loss_scale(&self) -> Option<f32> {
         self.loss_scale.map(|scale| scale.scale())
     }
@@ -323,7 +323,7 @@ impl TrainState {
     }
 }
 
-/// What an interrupted run needs to take its next step.
+/// The state that an interrupted run needs for its next step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepperState {
     pub state: TrainState,
@@ -365,7 +365,7 @@ pub fn divergence_of_step(loss: f64, gradient_norm: f64) -> Option<Divergence> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RollbackBudget {
     left: u32,
-    /// What rollbacks multiply every learning rate by.
+    /// The factor of rollbacks on every learning rate.
     lr_factor: f32,
 }
 

@@ -22,7 +22,7 @@ const GROWTH: f64 = 1.12;
 /// The gradient noise is measured with the first of every so many measurements of the accuracy.
 const NOISE_EVERY: usize = 3;
 
-/// What is wanted of a run.
+/// The goal of a run.
 #[derive(Debug)]
 pub struct Target<'a> {
     /// The validation accuracy to reach, 0 to 1.

@@ -38,7 +38,7 @@ pub struct TrainedModel {
     pub curve: StepCurve,
     /// The network with the weights of the epoch that was kept.
     pub net: Net,
-    /// What was fitted for these weights on the validation split.
+    /// Fitted for these weights on the validation split.
     pub calibration: Calibration,
     /// Samples from the posterior of the weights, if the optimizer draws them.
     pub posterior: Vec<Arc<EpochWeights>>,

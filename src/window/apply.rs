@@ -1,4 +1,4 @@
-//! What each action does.
+//! The effect of each action.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -95,7 +95,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// What becomes of the next result, if one has come.
+    /// Takes the next result, if one has come.
     pub fn next(&self) -> Option<Then> {
         self.results.try_recv().ok()
     }

@@ -1,4 +1,4 @@
-//! What every feature may use besides its own state.
+//! The state that every feature may use besides its own.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -61,10 +61,10 @@ pub struct AppDeps {
     pub wake: Wake,
 }
 
-/// What every feature may use besides its own state.
+/// The state that every feature may use besides its own.
 pub struct Ctx {
     pub screen: Screen,
-    /// What is shown of the network on Inside.
+    /// The level that Inside shows.
     pub inside: Level,
     /// The wizard's page while it is open.
     pub wizard: Option<WizardStep>,
@@ -74,7 +74,7 @@ pub struct Ctx {
     /// What features want of the engine and of each other; carried out when the action or event in
     /// hand is.
     pub requests: VecDeque<Request>,
-    /// What the thread of the sweep in progress is asked for; `None` without a sweep.
+    /// Requests to the thread of the sweep in progress; `None` without a sweep.
     pub(in crate::window) sweep: Option<Arc<SweepRequests>>,
     pub settings: Settings,
     pub(in crate::window) autosave: Autosave,
@@ -101,7 +101,7 @@ pub struct Ctx {
     pub(in crate::window) last_id: u64,
 }
 
-/// What a feature wants of the engine or of another feature.
+/// A request of a feature to the engine or to another feature.
 #[derive(Debug)]
 pub enum Request {
     Send(Box<Command>),

@@ -70,7 +70,7 @@ impl EngineLink {
     }
 }
 
-/// What an engine gets from this installation.
+/// The installation, as an engine gets it.
 pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSettings {
     EngineSettings {
         data_folders: deps

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::notice::{Notice, Severity};
 use super::state::App;
-use super::train::learning::Learning;
+use super::train::learning::HeldOutView;
 use super::train::run::{LastCheckpoint, Phase};
 use crate::problem::{Code, Message, Problem};
 use crate::protocol::{Answer, Event};
@@ -139,10 +139,10 @@ impl App {
                         || run_view.config.data.classes(),
                         |plan| plan.classes.clone(),
                     );
-                    self.train.learning = Some(Learning::new(run, classes, images));
+                    self.train.learning = Some(HeldOutView::new(run, classes, images));
                 }
             }
-            Event::Learning { run, snapshot } => {
+            Event::HeldOutSnapshot { run, snapshot } => {
                 if let Some(learning) = self
                     .train
                     .learning

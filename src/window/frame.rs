@@ -21,7 +21,7 @@ use super::results::view::ResultsScreen;
 use super::shell::dialogs::{self, About, CloseAnswer};
 use super::shell::{self, drop_zone, shortcuts};
 use super::sweeps::view::SweepScreen;
-use super::train::view::learning::LearningPanel;
+use super::train::view::learning::HeldOutPanel;
 use super::train::view::search;
 use super::{Action, App, Phase, RunView, SweepView, WindowRequest, style, wizard};
 use crate::ink::SIDE;
@@ -69,7 +69,7 @@ pub(super) struct Views {
     pub plots: PlotsView,
     pub draw: DrawView,
     pub inside: InsideView,
-    pub learning: LearningPanel,
+    pub learning: HeldOutPanel,
     pub models: ModelsView,
     pub results: ResultsScreen,
     pub my_digits: MyDigitsScreen,

@@ -22,7 +22,7 @@ pub struct RunningJob {
     pub cancelling: bool,
 }
 
-/// What a job is done for; of each there is one in progress at a time.
+/// The purpose of a job; for each, one is in progress at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     Run,

@@ -68,7 +68,7 @@ pub use sweeps::{
     ExecutorFactory, SettingRow, SweepAction, SweepField, SweepForm, SweepFormError, SweepNews,
     SweepPhase, SweepView, Sweeps,
 };
-pub use train::{ClassCount, Learning};
+pub use train::{ClassCount, HeldOutView};
 pub use train::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use train::{
     DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchState,

@@ -30,7 +30,6 @@ const READ: Duration = Duration::from_secs(2);
 pub struct Notice {
     pub id: u64,
     pub severity: Severity,
-    /// What happened and what to do.
     pub message: Message,
     pub offer: Option<Offer>,
     /// When it was put up.

@@ -352,7 +352,7 @@ fn every_event_arrives_as_it_left() {
             run,
             images: held_out(),
         },
-        Event::Learning {
+        Event::HeldOutSnapshot {
             run,
             snapshot: learning(12, 3),
         },

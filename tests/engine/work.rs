@@ -575,7 +575,7 @@ fn a_run_shows_what_it_makes_of_held_out_images() {
                     images = chosen;
                     None
                 }
-                Event::Learning {
+                Event::HeldOutSnapshot {
                     run: JobId(1),
                     mut snapshot,
                 } => {
@@ -654,7 +654,7 @@ fn where_nobody_watches_held_out_images_take_no_time() {
     bench.until(|event| {
         assert!(!matches!(
             event,
-            Event::DataImages { .. } | Event::HeldOut { .. } | Event::Learning { .. }
+            Event::DataImages { .. } | Event::HeldOut { .. } | Event::HeldOutSnapshot { .. }
         ));
         finished(event)
     });

@@ -1,6 +1,6 @@
 //! Principal components, maps turned to match others, nearest points, and layouts of neighbors.
 
-use inkling::math::neighbor_embedding::{Start, neighbor_embedding};
+use inkling::math::neighbor_embedding::{InitialLayout, neighbor_embedding};
 use inkling::math::projection::{PrincipalComponents, nearest, turn_to_match, turned};
 use inkling::math::random::Random;
 
@@ -175,7 +175,7 @@ fn neighbors_stay_neighbors() {
     let layout = neighbor_embedding(
         &points,
         dimensions,
-        Start::Plane(plane.clone()),
+        InitialLayout::Plane(plane.clone()),
         |layout, share| {
             assert_eq!(layout.len(), plane.len());
             shares.push(share);
@@ -196,12 +196,12 @@ fn neighbors_stay_neighbors() {
     let further = neighbor_embedding(
         &points,
         dimensions,
-        Start::Layout(layout.clone()),
+        InitialLayout::Layout(layout.clone()),
         |_, _| {},
     )
     .unwrap();
     assert!(of_same_group(&further) >= 157);
-    let start = Start::Plane(plane[..3].to_vec());
+    let start = InitialLayout::Plane(plane[..3].to_vec());
     assert_eq!(
         neighbor_embedding(&points[..3 * dimensions], dimensions, start, |_, _| {}),
         None

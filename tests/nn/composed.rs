@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::backend::composed;
-use inkling::nn::ops::{self, Context, Window};
+use inkling::nn::ops::{self, Context, ConvGeometry};
 use inkling::run_config::Activation;
 
 use super::convolution2d::LARGE as LARGE_CONVOLUTIONS;
@@ -55,7 +55,7 @@ fn pooling_with_ties_and_nan() {
         .unwrap()
         .reshape((1, 2, 2, 1))
         .unwrap();
-    let pooled = composed::max_pool(&nan, Window::HALVING).unwrap();
+    let pooled = composed::max_pool(&nan, ConvGeometry::HALVING).unwrap();
     assert!(flat(&pooled)[0].is_nan());
 }
 

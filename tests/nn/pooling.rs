@@ -2,13 +2,13 @@
 
 use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
-use inkling::nn::ops::{Context, Window, average_pool, global_average_pool, max_pool};
+use inkling::nn::ops::{Context, ConvGeometry, average_pool, global_average_pool, max_pool};
 
 use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check_all, compute};
 use crate::support::flat;
 
-const fn window(size: usize, stride: usize, padding: usize) -> Window {
-    Window {
+const fn window(size: usize, stride: usize, padding: usize) -> ConvGeometry {
+    ConvGeometry {
         size,
         stride,
         padding,
@@ -16,7 +16,7 @@ const fn window(size: usize, stride: usize, padding: usize) -> Window {
 }
 
 /// Batch, sides, channels, kernel.
-pub const CASES: [([usize; 4], Window); 7] = [
+pub const CASES: [([usize; 4], ConvGeometry); 7] = [
     ([1, 4, 4, 1], window(2, 2, 0)),
     ([2, 5, 7, 3], window(2, 2, 0)),
     ([3, 7, 6, 2], window(3, 2, 1)),
@@ -29,10 +29,10 @@ pub const CASES: [([usize; 4], Window); 7] = [
 /// The numbers of each window, `None` for padding, in the order of the result.
 fn windows(
     [batch, height, width, channels]: [usize; 4],
-    window: Window,
+    window: ConvGeometry,
     x: &[f64],
 ) -> Vec<Vec<Option<f64>>> {
-    let Window {
+    let ConvGeometry {
         size,
         stride,
         padding,
@@ -121,7 +121,7 @@ fn of_equal_values_the_first_is_the_maximum() {
             values: vec![3.0; 9],
             shape: vec![1, 3, 3, 1],
         };
-        let window = Window {
+        let window = ConvGeometry {
             size: 3,
             stride: 1,
             padding: 1,
@@ -147,7 +147,7 @@ fn what_is_no_number_is_not_hidden() {
         for pool in [max_pool, average_pool] {
             let y = pool(
                 &x,
-                Window {
+                ConvGeometry {
                     size: 2,
                     stride: 2,
                     padding: 0,
@@ -167,7 +167,7 @@ fn kernels_that_do_not_fit_are_refused() {
         assert!(
             max_pool(
                 &x,
-                Window {
+                ConvGeometry {
                     size,
                     stride,
                     padding

@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::ink::Image;
 use inkling::protocol::Event;
 use inkling::records::{
-    Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, ModelInfo, Prediction, Sample,
+    Evaluation, HeldOutAnswer, HeldOutImage, HeldOutSnapshot, ModelInfo, Prediction, Sample,
     SplitEvaluation,
 };
 use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, PublicDataset};
@@ -248,9 +248,9 @@ fn held_out_images_are_shown_by_class_whatever_their_number() {
                 label_probability: 0.8,
             })
             .collect();
-        engine.send(Event::Learning {
+        engine.send(Event::HeldOutSnapshot {
             run,
-            snapshot: LearningSnapshot {
+            snapshot: HeldOutSnapshot {
                 step: 1,
                 answers,
                 first_layer: None,

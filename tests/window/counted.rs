@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::epaint::text::PlacedRow;
-use eframe::egui::epaint::{ClippedShape, RectShape, Shape, TextShape};
+use eframe::egui::epaint::{RectShape, Shape, TextShape};
 use eframe::egui::{Color32, Pos2, Rect};
 use egui_kittest::Node;
 use egui_kittest::kittest::NodeT;
@@ -13,7 +13,7 @@ use inkling::settings::{Settings, Theme};
 use inkling::window::{Action, DrawAction, Screen, SweepAction, SweepPhase, WizardStep, style};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with};
-use crate::window::stage::{Driven, Window, open};
+use crate::window::stage::{Driven, Window, open, painted};
 use crate::window::style::contrast;
 
 /// Checks that nothing is found on any screen before a run, during one, at its end and with a sweep,
@@ -74,24 +74,6 @@ fn nothing_on_any_screen(found: impl Fn(&Window) -> Vec<String>) {
 
 fn all(window: &Window) -> impl Iterator<Item = Node<'_>> {
     window.root().children_recursive()
-}
-
-/// What is painted, from the lowest to the highest, with what it is clipped to.
-fn painted(window: &Window) -> Vec<(Rect, Shape)> {
-    fn flat(clip: Rect, shape: &Shape, all: &mut Vec<(Rect, Shape)>) {
-        match shape {
-            Shape::Vec(shapes) => shapes.iter().for_each(|shape| flat(clip, shape, all)),
-            shape => all.push((clip, shape.clone())),
-        }
-    }
-    let mut all = Vec::new();
-    for ClippedShape {
-        clip_rect, shape, ..
-    } in &window.output().shapes
-    {
-        flat(*clip_rect, shape, &mut all);
-    }
-    all
 }
 
 /// The color at this point of what is painted there; `None` if that is a picture.

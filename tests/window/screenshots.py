@@ -61,8 +61,10 @@ with Program(path, home=home) as program:
     picture(program, "train-empty")
     [x, y, width, height] = next(node.box for node in program.nodes() if node.name == "Convolution" and node.role == "push button")
     program.drag([(x + width / 2, y + height / 2)])
-    for _ in range(8):
+    # Until the heading of the blocks is at the top.
+    while program.find("Image, 28").box[1] >= 135:
         xdotool("click", "5")
+        time.sleep(0.3)
     picture(program, "blocks")
     program.click("Epochs", role="entry")
     program.key("ctrl+a", "6")

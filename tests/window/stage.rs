@@ -4,6 +4,7 @@ use inkling::settings::Settings;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::epaint::{ClippedShape, Shape};
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -202,6 +203,24 @@ pub type Window = Harness<'static, Inkling>;
 
 /// A panel of it.
 pub type Staged = Harness<'static, Stage>;
+
+/// What is painted, from the lowest to the highest, with what it is clipped to.
+pub fn painted(window: &Window) -> Vec<(Rect, Shape)> {
+    fn flat(clip: Rect, shape: &Shape, all: &mut Vec<(Rect, Shape)>) {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter().for_each(|shape| flat(clip, shape, all)),
+            shape => all.push((clip, shape.clone())),
+        }
+    }
+    let mut all = Vec::new();
+    for ClippedShape {
+        clip_rect, shape, ..
+    } in &window.output().shapes
+    {
+        flat(*clip_rect, shape, &mut all);
+    }
+    all
+}
 
 /// The app, alone or in a window, as a test drives it.
 pub trait Driven {

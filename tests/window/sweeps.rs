@@ -87,6 +87,9 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
     window.keys(Modifiers::COMMAND, Key::Num7);
     window.get_by_label("Start the sweep").click();
     window.until(is_complete);
+    window.get_by_label("Sort by rank").hover();
+    window.run_steps(5);
+    window.get_by_label_contains("Trials that ended early follow, however accurate they were");
     window.click("Sort by trial");
     let first = window.get_by_label_contains("Trial 1:");
     first.focus();
@@ -364,6 +367,9 @@ fn trials_in_progress_stand_above_those_that_have_ended() {
         tops.fold(f32::INFINITY, f32::min)
     };
     assert!(top(", not ended") < top(", completed"));
+    let retrain = "Retrain best and test";
+    assert!(!window.has(retrain));
     window.act(SweepAction::Stop);
     window.until(is_complete);
+    window.get_by_label(retrain);
 }

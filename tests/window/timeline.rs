@@ -1,6 +1,7 @@
 //! The slider along the run of the network in use.
 
 use eframe::egui::Key;
+use eframe::egui::epaint::Shape;
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, EngineError, Event};
 use inkling::records::{ModelRef, RunSummary, SnapshotRecord};
@@ -9,7 +10,7 @@ use inkling::window::{Action, DrawAction, InsideAction, Level, Screen};
 
 use crate::fake_engine::{FakeEngine, app, record, summary};
 use crate::jobs::failed;
-use crate::window::stage::{Driven, Seen, Window, open};
+use crate::window::stage::{Driven, Seen, Window, open, painted};
 
 /// Inside in a window of this size, with the model of a run in use that kept its network after these
 /// steps.
@@ -139,6 +140,19 @@ fn the_table_tells_what_each_network_made_of_the_same_images() {
             window.value("Before the first step: 10% of 100 validation images"),
             "1 taken for 8, 4 taken for 8, 7 taken for 8"
         );
+        let left = window
+            .rect("Before the first step: 10% of 100 validation images")
+            .left();
+        let labels = painted(&window)
+            .into_iter()
+            .filter_map(|(_, shape)| match shape {
+                Shape::Text(text) if (left - 90.0..left).contains(&text.pos.x) => {
+                    Some(text.galley.text().to_owned())
+                }
+                _ => None,
+            });
+        let labels: Vec<String> = labels.filter(|text| text.len() == 1).collect();
+        assert_eq!(labels, ["1", "4", "7"]);
         window.get_by_label("Step 1: 11% of 100 validation images");
         let column = "Step 8: 18% of 100 validation images";
         assert_eq!(

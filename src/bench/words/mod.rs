@@ -56,7 +56,7 @@ pub fn heading(report: &BenchmarkReport) -> [String; 2] {
     ]
 }
 
-/// What other programs did to the figures, and what to do; `None` if they did nothing.
+/// The effect of other programs on the figures, and what to do; `None` if there is none.
 pub fn disturbance(report: &BenchmarkReport) -> Option<String> {
     (!report.disturbed.is_empty()).then(|| {
         let sign = table::UNRELIABLE.trim();
@@ -99,7 +99,7 @@ pub fn text(report: &BenchmarkReport) -> String {
     text
 }
 
-/// What the machine can do at most: matrix products and memory copies.
+/// The machine's peak rates: matrix products and memory copies.
 fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let counts = thread_counts(rows, |row| {
         matches!(

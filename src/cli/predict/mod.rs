@@ -7,7 +7,7 @@ mod source;
 pub use reading::{JsonLine, Written};
 use std::path::{Path, PathBuf};
 
-use self::reading::Reading;
+use self::reading::PredictionLine;
 use self::source::{Content, STANDARD_INPUT, Source, files_of};
 use super::arguments::Models;
 use super::failure::Failure;
@@ -128,7 +128,7 @@ type Pieces = Box<dyn Iterator<Item = Result<(Option<u64>, Writing), Problem>>>;
 fn classify_source(
     classifier: &Classifier,
     source: Source,
-    print: &mut impl FnMut(&str, &Reading) -> Result<bool, Failure>,
+    print: &mut impl FnMut(&str, &PredictionLine) -> Result<bool, Failure>,
     report: &mut impl FnMut(&Problem),
 ) -> Result<(), Failure> {
     let name = source.name();
@@ -152,7 +152,9 @@ fn classify_source(
         })),
     };
     for piece in pieces {
-        match piece.and_then(|(line, writing)| Ok((line, Reading::of(classifier, &writing)?))) {
+        match piece
+            .and_then(|(line, writing)| Ok((line, PredictionLine::of(classifier, &writing)?)))
+        {
             Ok((line, reading)) => {
                 if !print(
                     &line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")),
@@ -168,7 +170,7 @@ fn classify_source(
 }
 
 /// Prints what was read; false when nobody wants to see more.
-fn print(path: &str, reading: &Reading, output: &mut Output) -> Result<bool, Failure> {
+fn print(path: &str, reading: &PredictionLine, output: &mut Output) -> Result<bool, Failure> {
     output.json_or(&JsonLine::of(path, reading), || {
         format!("{}: {}", visible::one_line(path), reading.sentence())
     })?;

@@ -1,4 +1,4 @@
-//! What was read in one input, as a line of JSON and as a sentence.
+//! The prediction for one input, as a line of JSON and as a sentence.
 
 use std::path::Path;
 
@@ -20,13 +20,13 @@ use crate::system::targets::check_file;
 use crate::text::format::grouped;
 use crate::text::visible;
 
-pub enum Reading {
+pub enum PredictionLine {
     Digits(Vec<DigitPrediction>),
     /// Nothing is written there; what the model makes of that.
     Blank(Box<Prediction>),
 }
 
-impl Reading {
+impl PredictionLine {
     pub fn of(classifier: &Classifier, writing: &Writing) -> Result<Self, Problem> {
         if writing.is_blank() {
             return Ok(Self::Blank(Box::new(classifier.classify(Image::BLANK)?)));
@@ -130,7 +130,7 @@ pub struct JsonDigit<'a> {
 
 impl<'a> JsonLine<'a> {
     /// The line of the input with this name.
-    pub fn of(path: &'a str, reading: &'a Reading) -> Self {
+    pub fn of(path: &'a str, reading: &'a PredictionLine) -> Self {
         let one = reading.prediction();
         let digit = |DigitPrediction {
                          bounds, prediction, ..

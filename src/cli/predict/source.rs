@@ -1,4 +1,4 @@
-//! What is recognized: a file or standard input, and which kind of thing it is.
+//! The input: a file or standard input, and its kind.
 
 use std::collections::BTreeSet;
 use std::io::{self, Cursor, Read};
@@ -245,7 +245,7 @@ pub fn files_of(
     Ok(files)
 }
 
-/// What is in a folder and not hidden, sorted.
+/// The entries of a folder that are not hidden, sorted.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in folder.read_dir()? {

@@ -106,7 +106,7 @@ pub enum JsonLine<'a> {
         differing: usize,
         /// Of two weights; `None` if a tensor is missing or has another shape.
         largest_difference: Option<f32>,
-        /// What was not the same for both, and may be the reason.
+        /// The differences that may be the reason.
         circumstances: Vec<&'static str>,
     },
 }

@@ -32,7 +32,7 @@ pub enum RunEnd {
 }
 
 #[derive(Debug)]
-pub enum Start {
+pub enum RunStart {
     /// At its first step.
     New,
     /// From the checkpoint in this folder.
@@ -41,7 +41,7 @@ pub enum Start {
     Saved(PathBuf),
 }
 
-impl Start {
+impl RunStart {
     pub fn checkpoint(&self) -> Option<&PathBuf> {
         match self {
             Self::New => None,
@@ -55,7 +55,7 @@ impl Start {
 pub fn train(
     engine: &Engine,
     config: &RunConfig,
-    start: &Start,
+    start: &RunStart,
     tensorboard: Option<&Path>,
     output: &mut Output,
 ) -> Result<RunEnd, Failure> {
@@ -103,11 +103,11 @@ pub fn train(
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
                 match start {
-                    Start::New => {}
-                    Start::Resumed(_) => {
+                    RunStart::New => {}
+                    RunStart::Resumed(_) => {
                         progress.note(&format!("Resuming after {position} of {}.", config.epochs));
                     }
-                    Start::Saved(_) => {
+                    RunStart::Saved(_) => {
                         progress.note(&format!(
                             "Saving the run as it was after epoch {} of {}.",
                             position.epochs, config.epochs
@@ -203,7 +203,7 @@ pub fn train(
     };
     let result = match start {
         // All of its epochs may be complete.
-        Start::Saved(folder)
+        RunStart::Saved(folder)
             if Checkpoints::position(folder)
                 .is_none_or(|position| position.epochs < config.epochs) =>
         {
@@ -282,7 +282,7 @@ fn step(
     progress.show_remaining(fraction, &text, Some(f64::from(now.remaining_seconds)));
 }
 
-/// What was said about a run that cannot be saved.
+/// The last message about a run that cannot be saved.
 #[derive(Debug, Default)]
 pub struct Unsaved {
     /// True once Ctrl-C means to end without saving.

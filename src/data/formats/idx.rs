@@ -22,7 +22,7 @@ const CHUNK: u64 = 1 << 20;
 /// DEFLATE compresses at most 1,032 bytes into one.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// What an IDX file should contain.
+/// The content that an IDX file should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Images in gray.

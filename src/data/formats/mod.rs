@@ -201,7 +201,7 @@ fn is_hidden(path: &Path) -> bool {
     name.is_empty() || name.starts_with('.')
 }
 
-/// What is wrong with the first label that is too large.
+/// The error about the first label that is too large.
 fn too_large_label(labels: &[u8]) -> Option<String> {
     let (image, label) = (1..).zip(labels).find(|(_, label)| **label > MAX_LABEL)?;
     let image: usize = image;

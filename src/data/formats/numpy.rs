@@ -30,7 +30,7 @@ const IMAGES: [&str; 6] = ["x", "images", "image", "imgs", "data", "arr0"];
 const LABELS: [&str; 7] = [
     "y", "labels", "label", "target", "targets", "classes", "arr1",
 ];
-/// What makes a file of arrays that is read.
+/// How to write a file of arrays that is read.
 const SAVE: &str = "Save it as np.savez(\"set.npz\", x_train=images, y_train=labels), and perhaps x_test and y_test: images of the shape (images, rows, columns), or with 3 colors at the end, and whole numbers as labels.";
 
 /// The longest header that is read, in bytes.

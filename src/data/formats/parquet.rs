@@ -248,7 +248,7 @@ struct LabeledFile<'p> {
     reader: SerializedFileReader<File>,
     columns: Columns,
     rows: u64,
-    /// What the labels stand for, if Hugging Face's `datasets` has stored it.
+    /// The names of the labels, if Hugging Face's `datasets` has stored them.
     names: Option<Vec<String>>,
 }
 

@@ -37,7 +37,7 @@ pub struct Layout {
     /// Nobody named the column of labels, and it may be one of pixels.
     is_doubtful: bool,
     shape: Shape,
-    /// What people should know of it.
+    /// Notes for people.
     notes: Vec<String>,
 }
 

@@ -324,7 +324,7 @@ impl Pixels {
     }
 }
 
-/// What the images of a data set were before they had 28x28 pixels in gray.
+/// The properties of a data set's images before they had 28x28 pixels in gray.
 #[derive(Debug, Default)]
 pub struct Originals {
     /// The sizes of the smallest and of the largest, as far as is known.
@@ -345,7 +345,7 @@ impl Originals {
         self.in_color |= image.in_color;
     }
 
-    /// What was done to them, if anything, and what is lost by that.
+    /// The changes, if any, and what they lose.
     pub fn note(&self, framing: Framing) -> Option<String> {
         let [smallest, largest] = self.sizes?;
         let own = [SIDE as u32; 2];

@@ -76,7 +76,7 @@ const MNIST: [&str; 2] = ["mnist_", "mnist-"];
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
-    /// What stands before the part: nothing, or the name of a set with `mnist` in it.
+    /// The text before the part: nothing, or the name of a set with `mnist` in it.
     set: String,
     /// Its place in [`PARTS`].
     part: usize,

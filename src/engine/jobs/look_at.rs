@@ -1,4 +1,4 @@
-//! What a saved network makes of some images, and what its first layer looks like.
+//! The predictions of a saved network for some images, and its first layer as images.
 
 use std::path::Path;
 

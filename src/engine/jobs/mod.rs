@@ -29,7 +29,7 @@ use crate::runs::CheckpointThread;
 use crate::system::threads;
 use crate::train::EndRequest;
 
-/// What every job works with, and what outlives it.
+/// The state that every job works with and that outlives it.
 pub(super) struct Workspace<'s> {
     pub settings: &'s EngineSettings,
     pub checkpoint_thread: &'s CheckpointThread,

@@ -193,7 +193,7 @@ impl BundleHash {
     }
 }
 
-/// What was sent, and what is to be sent back.
+/// The bundle that was sent, and the files to send back.
 #[derive(Debug)]
 pub struct BundleStore {
     received: ReceivedFolder,

@@ -59,7 +59,7 @@ pub(super) struct Caller {
     /// model there.
     pub sends_run_with_model: bool,
     pub run: Option<RemoteRun>,
-    /// What the data of the last run is called there, and here.
+    /// The name of the last run's data there, and here.
     pub run_data: Option<(DataSpec, DataSpec)>,
     /// A run that has ended and could not be saved yet.
     pub unsaved: Option<Unsaved>,

@@ -45,7 +45,7 @@ pub struct SshHost {
 pub struct SlurmTask {
     /// The job's number; of a job array, the task's own.
     pub job: u64,
-    /// What the machine is called, for messages.
+    /// The machine's name, for messages.
     pub name: String,
 }
 
@@ -199,7 +199,7 @@ pub fn hardware_on(host: &SshHost) -> Result<Hardware, EngineExit> {
         .ok_or_else(|| disconnected(host, exit))
 }
 
-/// What was sent to a host and is still there.
+/// The bundles that were sent to a host and are still there.
 pub fn received_on(host: &SshHost) -> Result<Vec<ReceivedBundle>, EngineExit> {
     let (lines, exit) = lines_of(host, &["hosts", "received", "--json"])?;
     if exit.is_success {

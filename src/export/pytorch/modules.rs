@@ -2,7 +2,7 @@
 //! `stem.conv1.weight`), are separate modules, and so are their parts.
 
 use crate::export::activation;
-use crate::nn::ops::Window;
+use crate::nn::ops::ConvGeometry;
 use crate::nn::{Layer, Shape, Step, residual_block, walk};
 
 /// The source of the classes, the whole network's last.
@@ -26,13 +26,13 @@ pub fn modules(class: &str, about: Option<&str>, layers: &[Layer]) -> String {
     sources.collect::<Vec<_>>().join("\n\n")
 }
 
-/// What is written of a class, or of a branch in it.
+/// The code of a class, or of a branch in it.
 struct Module {
     init: Vec<String>,
     forward: Vec<String>,
-    /// What the next layer takes.
+    /// The next layer's input.
     expression: String,
-    /// What expressions are assigned to.
+    /// The variable that expressions are assigned to.
     variable: char,
 }
 
@@ -318,7 +318,7 @@ fn is_number(name: &str) -> bool {
 }
 
 /// `nn.Conv2d` with the arguments that differ from its defaults.
-fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> String {
+fn convolution(inputs: usize, outputs: usize, kernel: ConvGeometry, bias: bool) -> String {
     let mut text = format!("nn.Conv2d({inputs}, {outputs}, {}", kernel.size);
     if kernel.stride != 1 {
         text += &format!(", stride={}", kernel.stride);
@@ -346,7 +346,7 @@ fn basic_block(layer: &Layer, part: &str) -> Option<(String, String)> {
     let Some(Layer::Conv {
         inputs,
         outputs,
-        kernel: Window { stride, .. },
+        kernel: ConvGeometry { stride, .. },
         ..
     }) = body.first()
     else {

@@ -62,7 +62,7 @@ impl Edit {
         (0..=PARTS).map(at).collect()
     }
 
-    /// What becomes of these strokes.
+    /// These strokes after the edit.
     pub fn apply(&self, strokes: &[Stroke]) -> Edited {
         let mut strokes = strokes.to_vec();
         let (added, erased) = match *self {

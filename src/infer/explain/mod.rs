@@ -147,7 +147,7 @@ impl Classifier {
         })
     }
 
-    /// What it makes of each of these images, 784 bytes each, as far as this class is concerned.
+    /// The outputs for this class on each of these images, 784 bytes each.
     fn class_outputs(&self, images: &[u8], class: u8) -> Result<Vec<ClassOutput>, Problem> {
         let outputs: Outputs = self.all_outputs(images, &mut Unwatched)?;
         outputs.check_finite()?;

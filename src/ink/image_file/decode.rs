@@ -298,7 +298,7 @@ impl Chunk {
 }
 
 impl<F: BufRead + Seek> WebP<'_, F> {
-    /// What was found before the end of the file, which may come too early.
+    /// The parts before the end of the file, which may come too early.
     fn check(mut self) -> io::Result<Result<u64, String>> {
         match self.walk() {
             Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),

@@ -36,7 +36,7 @@ pub fn read_image_file(path: &Path, framing: Framing) -> Result<(Image, Original
     Ok((as_it_is.unwrap_or_else(|| framed(&gray, framing)), original))
 }
 
-/// What is written in a file of `size` bytes that is open already; errors name `path`.
+/// The writing in a file of `size` bytes that is open already; errors name `path`.
 pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
     let gray = decode::read(file, size, path, decode::reduce)?;
     Ok(as_mnist(&gray).unwrap_or_else(|| reframed(&gray)))
@@ -66,7 +66,7 @@ pub fn frame([width, height]: [usize; 2], values: Vec<f32>, framing: Framing) ->
     framed(&gray, framing)
 }
 
-/// What an image was before it became one of 28x28 pixels in gray.
+/// The properties of an image before it became one of 28x28 pixels in gray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original {
     /// Width and height in pixels.
@@ -99,17 +99,17 @@ fn reframed(gray: &GrayImage) -> Image {
         .map_or(Image::BLANK, |(image, _)| image)
 }
 
-/// What of an image a model is shown.
+/// The part of an image that a model gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
-    /// What is written in it, in MNIST's frame.
+    /// The writing in it, in MNIST's frame.
     #[default]
     Ink,
     Whole,
 }
 
 impl Framing {
-    /// What a model with these classes is shown.
+    /// The part that a model with these classes gets.
     pub const fn of(classes: &Classes) -> Self {
         if classes.are_written() {
             Self::Ink
@@ -233,10 +233,10 @@ pub struct SourceImage {
     size: [u32; 2],
 }
 
-/// What was found in an image with some steps.
+/// The digits in an image after some steps.
 #[derive(Clone, Debug)]
 pub struct PreparedImage {
-    /// What the steps gave that look at the whole image.
+    /// The results of the steps that look at the whole image.
     pub stages: Vec<Stage>,
     pub writing: Writing,
 }

@@ -42,7 +42,7 @@ const CUT: [f32; 3] = [1.5, 4.8, 2.14];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     pub pieces: Range<usize>,
-    /// What is around them, in the unit of the drawing or in pixels of the image file.
+    /// Their bounds, in the unit of the drawing or in pixels of the image file.
     pub bounds: Bounds,
     /// The log-probability, up to a constant, that these pieces and no others are one digit, by
     /// their sizes and positions.

@@ -51,7 +51,7 @@ struct Piece {
     strokes: Vec<super::Stroke>,
     /// The indices of the pixels, if it is an image.
     pixels: Vec<usize>,
-    /// What it was cut from, by its number, and which part of that it is.
+    /// The stroke that it was cut from, by its number, and which part of that it is.
     cut_from: Option<(usize, usize)>,
 }
 
@@ -157,7 +157,7 @@ impl Writing {
         self.pieces.len()
     }
 
-    /// What is around all of it, in the unit of the candidates' bounds.
+    /// The bounds of all of it, in the unit of the candidates' bounds.
     pub fn bounds(&self) -> Bounds {
         self.pieces
             .iter()
@@ -180,7 +180,7 @@ impl Writing {
         self.observed(pieces, &mut ()).0
     }
 
-    /// What the steps from these pieces to their image give, which is the last.
+    /// The results of the steps from these pieces to their image, which is the last.
     pub fn stages(&self, pieces: Range<usize>) -> Vec<Stage> {
         let mut stages = Vec::new();
         self.observed(pieces, &mut stages);

@@ -10,11 +10,11 @@ pub struct AugmentBatch<'a> {
     /// The parameters of each image (`data::augment::AugmentParams`),
     /// `[n, 4 + 2 + 1 + 2 · KNOTS²]`: map, shift, thickness, knots.
     pub params: &'a Tensor,
-    /// What is the same for all images.
+    /// The parameters that all images share.
     pub tables: &'a AugmentTables,
 }
 
-/// What augmenting takes on a device.
+/// Constants of augmentation on a device.
 #[derive(Clone, Debug)]
 pub struct AugmentTables {
     /// The weight of each knot at each pixel, `[28, KNOTS]`.

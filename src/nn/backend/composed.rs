@@ -12,7 +12,7 @@ use candle_core::{D, DType, Result, Tensor, Var};
 
 use super::{Backend, BackendKind};
 use crate::nn::autograd::{Gradients, requires_grad};
-use crate::nn::ops::{BatchNorm, LAYER_NORM_EPSILON, Window};
+use crate::nn::ops::{BatchNorm, ConvGeometry, LAYER_NORM_EPSILON};
 use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::{Activation, Precision};
 
@@ -166,7 +166,7 @@ pub fn conv2d(
     x: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
-    window: Window,
+    window: ConvGeometry,
     precision: Precision,
 ) -> Result<Tensor> {
     let (outputs, inputs, size, _) = weight.dims4()?;
@@ -182,7 +182,7 @@ pub fn conv2d(
 }
 
 /// `ops::max_pool`: of equal values the first keeps the whole gradient.
-pub fn max_pool(x: &Tensor, window: Window) -> Result<Tensor> {
+pub fn max_pool(x: &Tensor, window: ConvGeometry) -> Result<Tensor> {
     let slices = slices(x, window, f64::NEG_INFINITY)?;
     let Some((first, rest)) = slices.split_first() else {
         candle_core::bail!("{window:?} covers nothing")
@@ -195,7 +195,7 @@ pub fn max_pool(x: &Tensor, window: Window) -> Result<Tensor> {
 }
 
 /// `ops::average_pool`.
-pub fn average_pool(x: &Tensor, window: Window) -> Result<Tensor> {
+pub fn average_pool(x: &Tensor, window: ConvGeometry) -> Result<Tensor> {
     let slices = slices(x, window, 0.0)?;
     let Some((first, rest)) = slices.split_first() else {
         candle_core::bail!("{window:?} covers nothing")
@@ -207,7 +207,7 @@ pub fn average_pool(x: &Tensor, window: Window) -> Result<Tensor> {
 }
 
 /// For each pixel of the window, in reading order, the image's pixels under it at every position.
-fn slices(x: &Tensor, window: Window, outside: f64) -> Result<Vec<Tensor>> {
+fn slices(x: &Tensor, window: ConvGeometry, outside: f64) -> Result<Vec<Tensor>> {
     let (_, height, width, _) = x.dims4()?;
     let (rows, cols) = (window.output_size(height)?, window.output_size(width)?);
     let padded = pad(&pad(x, 1, window, outside)?, 2, window, outside)?;
@@ -227,7 +227,7 @@ fn slices(x: &Tensor, window: Window, outside: f64) -> Result<Vec<Tensor>> {
 }
 
 /// The window's padding, and at the end enough more for `every` to take whole strides.
-fn pad(x: &Tensor, dim: usize, window: Window, outside: f64) -> Result<Tensor> {
+fn pad(x: &Tensor, dim: usize, window: ConvGeometry, outside: f64) -> Result<Tensor> {
     let border = |pixels: usize| {
         let mut shape = x.dims().to_vec();
         shape[dim] = pixels;

@@ -249,7 +249,7 @@ impl PatchPca {
         pixels
     }
 
-    /// What people are shown of them.
+    /// The parts of them that people are shown.
     pub fn report(&self) -> PatchComponents {
         let total = self.eigenvalues.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let shown = self

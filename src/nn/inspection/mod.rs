@@ -11,7 +11,7 @@ use super::forward::Moment;
 use super::{Images, Layer, Mode, Net};
 use crate::records::{InspectedLayer, Inspection, LayerKind, UnitSelection, map_of};
 
-/// What goes from one layer to the next, and which of the stages gave it its maps.
+/// The tensor between two layers, and which of the stages gave it its maps.
 #[derive(Clone)]
 struct Flow {
     tensor: Tensor,
@@ -24,7 +24,7 @@ struct Flow {
 struct Stage<'a> {
     layers: Vec<&'a Layer>,
     inputs: Vec<Flow>,
-    /// What comes out of each of the layers.
+    /// The output of each layer.
     outputs: Vec<Tensor>,
 }
 

@@ -5,7 +5,7 @@ use std::slice;
 use candle_core::Result;
 
 use super::{Maps, Stage};
-use crate::nn::ops::{BatchNorm, LAYER_NORM_EPSILON, Window};
+use crate::nn::ops::{BatchNorm, ConvGeometry, LAYER_NORM_EPSILON};
 use crate::nn::{Layer, Mode, Net};
 use crate::records::{
     InspectedLayer, InspectedUnit, Step, StepKind, Term, UnitSelection, pooled_places, row_length,
@@ -159,7 +159,7 @@ impl Net {
         Ok((maps.side, maps.map(unit).to_vec()))
     }
 
-    /// What the first step adds up for the number at this place of its map, and the bias.
+    /// The terms of the first step's sum for the number at this place of its map, and the bias.
     fn terms(
         &self,
         layer: &Layer,
@@ -243,7 +243,7 @@ impl Net {
         weight.get(unit)?.flatten_all()?.to_vec1()
     }
 
-    /// What a layer has of this kind for a unit: its `bias`.
+    /// A unit's number of the layer's parameter with this name, such as `bias`.
     fn parameter_at(&self, layer: &str, what: &str, unit: usize) -> Result<f32> {
         let values = self.parameter(&format!("{layer}.{what}"))?.tensor();
         values.get(unit)?.to_scalar()
@@ -276,7 +276,7 @@ fn trace(steps: &mut [Step]) {
     }
 }
 
-/// What 2x2 max-pooling makes of a step's map.
+/// A step's map after 2x2 max-pooling.
 fn max_pooled(before: &Step) -> (usize, Vec<f32>) {
     let side = before.side / 2;
     let largest = |place: usize| {
@@ -288,7 +288,7 @@ fn max_pooled(before: &Step) -> (usize, Vec<f32>) {
 }
 
 /// The pixels under a convolution's filter at a place of its output; zeros beyond the edges.
-fn patch(map: &[f32], side: usize, window: Window, place: usize) -> Vec<f32> {
+fn patch(map: &[f32], side: usize, window: ConvGeometry, place: usize) -> Vec<f32> {
     let positions = window.positions(side).max(1);
     let [top, left] = [place / positions, place % positions].map(|at| at * window.stride);
     let pixels = (0..window.size * window.size).map(|index| {

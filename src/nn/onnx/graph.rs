@@ -21,7 +21,7 @@ const CLASSES: std::ops::RangeInclusive<usize> = 2..=1000;
 /// The shape of a constant, and its numbers in row-major order.
 pub type Constant = (Vec<usize>, Vec<f32>);
 
-/// What is shown of an operator: it, and the constants among its inputs, by their index.
+/// An operator, with the constants among its inputs by their index.
 pub type Shown<'s> = dyn FnMut(&Operator<'_>, &dyn Fn(usize) -> Option<Constant>) + 's;
 
 /// A network with one image as its input and a score for each class as its output. Clones share it.

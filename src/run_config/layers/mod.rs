@@ -16,7 +16,7 @@ pub const MAX_STRIDE: u8 = 4;
 /// The most pixels along a side of an image whose pixels become the tokens of a transformer block:
 /// attention takes memory by the square of their number.
 const MAX_TOKEN_SIDE: usize = 16;
-/// What dropout sets to zero, in percent.
+/// The dropout rate, in percent.
 const DROPOUT_PERCENT: std::ops::RangeInclusive<u8> = 1..=95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -307,7 +307,7 @@ impl HiddenLayers {
         self.as_slice().iter().any(is_one)
     }
 
-    /// What kind of network it is, for people.
+    /// The kind of network, for people.
     pub fn kind_label(&self) -> &'static str {
         let has = |is: fn(&HiddenLayer) -> bool| self.as_slice().iter().any(is);
         if self.has_transformer() {

@@ -20,7 +20,7 @@ use crate::system::WriteError;
 const PREFIX: &str = ".inkling-";
 /// Random letters and digits after it.
 const RANDOM_LENGTH: usize = 6;
-/// What the name of a folder's lock adds to the folder's.
+/// The suffix of a folder's lock.
 pub const LOCK_SUFFIX: &str = ".lock";
 /// How often another name is tried when a new file was taken for a leftover before it was locked.
 const ATTEMPTS: usize = 16;

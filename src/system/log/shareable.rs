@@ -83,7 +83,7 @@ fn shareable_value(name: &str, value: &str) -> String {
 
 const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
 
-/// What is replaced in texts that are to be shared, each with what takes its place.
+/// The replacements in texts that are to be shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names(Vec<(String, &'static str)>);
 

@@ -52,10 +52,10 @@ pub enum Purpose {
 /// The question for a path, if no dialog could be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathQuestion {
-    /// What is asked for, as in a dialog's title.
+    /// The dialog's title.
     pub title: String,
     pub text: String,
-    /// What is wrong with it, once it was confirmed.
+    /// The problem with it, once it was confirmed.
     pub refused: Option<Message>,
     purpose: Purpose,
 }

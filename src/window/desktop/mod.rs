@@ -57,7 +57,7 @@ pub struct DesktopState {
     awake: bool,
     /// True if a run or a sweep was in progress at the last update.
     was_training: bool,
-    /// What the window is to do next.
+    /// A request to the window.
     wants: Option<WindowRequest>,
 }
 
@@ -108,7 +108,7 @@ impl Shell {
         self.desktop_state.awake && self.desktop_state.until.is_some()
     }
 
-    /// What the window is to do, once.
+    /// A request to the window, carried out once.
     pub const fn take_window_request(&mut self) -> Option<WindowRequest> {
         self.desktop_state.wants.take()
     }

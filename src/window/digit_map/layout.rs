@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::{Layout, MapOfDigits, ShownMap};
-use crate::math::neighbor_embedding::{Start, neighbor_embedding};
+use crate::math::neighbor_embedding::{InitialLayout, neighbor_embedding};
 use crate::system::threads;
 use crate::window::Ctx;
 
@@ -63,9 +63,9 @@ impl MapOfDigits {
             return;
         }
         let start = if self.neighbors.is_of(shown) {
-            Start::Layout(self.neighbors.positions.clone())
+            InitialLayout::Layout(self.neighbors.positions.clone())
         } else {
-            Start::Plane(shown.plane.clone())
+            InitialLayout::Plane(shown.plane.clone())
         };
         let points = shown.map.coordinates.clone();
         self.neighbors.map = Some(id);

@@ -39,7 +39,7 @@ pub enum Layout {
     Neighbors,
 }
 
-/// What a person can do with the map.
+/// Actions on the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapAction {
     /// Lay the points out like this.
@@ -229,7 +229,7 @@ impl MapOfDigits {
 }
 
 impl App {
-    /// What a person can do with the map.
+    /// Actions on the map.
     pub(in crate::window) fn update_layout(&mut self, action: MapAction) {
         let MapAction::Arrange(layout) = action;
         self.map.layout = layout;

@@ -1,4 +1,4 @@
-//! What is on the map, in sentences.
+//! The map in sentences.
 
 use super::{Layout, MapOfDigits, ShownMap};
 use crate::notices::verdict::whole_percent;
@@ -62,7 +62,7 @@ pub fn held_out(map: &DigitMap) -> String {
     )
 }
 
-/// What the model makes of a point: "Validation image: 7, read as 2 (63%)".
+/// A point in words: "Validation image: 7, read as 2 (63%)".
 pub fn point(shown: &ShownMap, index: usize, classes: &Classes) -> String {
     let map = &shown.map;
     let Some(point) = map.points.get(index) else {
@@ -97,7 +97,7 @@ pub fn summary(map: &MapOfDigits) -> String {
     summary
 }
 
-/// What the nearest images are chosen from: "Nearest of 10,000 training images".
+/// The heading of the nearest images: "Nearest of 10,000 training images".
 pub fn among(neighborhood: &Neighborhood) -> String {
     let kind = if neighborhood.trained {
         "training images"

@@ -110,7 +110,7 @@ pub struct Drawing {
     pub pen: f32,
 }
 
-/// What is on the canvas at the moment.
+/// The present state of the canvas.
 #[derive(Clone, Copy, Debug)]
 enum Down {
     Nothing,

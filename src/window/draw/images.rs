@@ -29,23 +29,23 @@ pub struct OpenImages {
     undone: Vec<Arc<OpenImage>>,
     /// Those that Clear closed, for Undo, until the canvas changes.
     cleared: Vec<Arc<OpenImage>>,
-    /// What was found in the one that is shown.
+    /// The digits in the one that is shown.
     prepared: Option<Arc<PreparedImage>>,
     /// True while one is being looked at on another thread.
     preparing: bool,
 }
 
-/// What was found in an image with some steps.
+/// The digits in an image after some steps.
 #[derive(Debug)]
 pub(super) struct PreparedImage {
     pub image: u64,
     pub steps: Steps,
-    /// What of the image models are shown.
+    /// The part of the image that models get.
     pub framing: Framing,
-    /// What they gave for the whole image.
+    /// The whole image after these steps.
     pub stages: Vec<Stage>,
     pub writing: Writing,
-    /// What may be a digit.
+    /// Candidates for digits.
     pub candidates: Vec<CandidateImage>,
 }
 
@@ -66,7 +66,7 @@ impl Draw {
         !self.images.undone.is_empty()
     }
 
-    /// What was found in the image that is shown, with the steps that are carried out.
+    /// The digits in the image that is shown, after the steps that are carried out.
     pub(super) fn prepared_image(&self, ctx: &Ctx) -> Option<&Arc<PreparedImage>> {
         let wanted = (
             self.image_shown(ctx)?.id,
@@ -204,7 +204,7 @@ impl Ctx {
         });
     }
 
-    /// What of an image the model in use is shown.
+    /// The part of an image that the model in use gets.
     fn framing(&self) -> Framing {
         self.model_in_use
             .as_ref()

@@ -22,7 +22,7 @@ pub use update::DrawAction;
 use self::images::OpenImages;
 use self::inference_device::InferenceDevice;
 use self::preprocessing::Preprocessing;
-use self::reading::Reading;
+use self::reading::CanvasPredictions;
 use self::why::Why;
 use crate::ink::{Bounds, Ink};
 use crate::records::Prediction;
@@ -35,7 +35,7 @@ const RECENT: usize = 100;
 /// Ink that is wider than this, relative to its height, is more than one digit.
 const ONE_DIGIT: f32 = 1.5;
 
-/// What is shown to draw on or to look at.
+/// The canvas that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canvas {
     /// The canvas for one digit.
@@ -53,8 +53,8 @@ pub struct Draw {
     /// That on the canvas for several digits.
     pub several: Drawing,
     images: OpenImages,
-    /// What was read on each [`Canvas`].
-    readings: [Reading; 3],
+    /// The predictions for each [`Canvas`].
+    readings: [CanvasPredictions; 3],
     /// The request that is still to be answered, and what it is about.
     asked: Option<(u64, Canvas)>,
     /// The effect of the pointer on the canvas.
@@ -64,7 +64,7 @@ pub struct Draw {
     pub recent: VecDeque<(Ink, Prediction)>,
     inference: InferenceDevice,
     preprocessing: Preprocessing,
-    /// What is explained of the drawing.
+    /// The explanation of the drawing.
     pub why: Why,
     /// Whether the images nearest to the drawing are shown.
     pub nearest_shown: bool,
@@ -77,7 +77,7 @@ pub struct Draw {
 }
 
 impl Ctx {
-    /// What the classes of the model in use stand for.
+    /// The classes of the model in use.
     pub fn classes(&self) -> Classes {
         self.model_in_use
             .as_ref()
@@ -123,7 +123,6 @@ impl Draw {
         }
     }
 
-    /// What is shown.
     pub fn canvas(&self, ctx: &Ctx) -> Canvas {
         match self.image_shown(ctx) {
             Some(_) => Canvas::Image,

@@ -28,7 +28,7 @@ const SLOW: f32 = 0.01;
 /// What was read on a canvas. Each change of what is on it has a number, greater than those before;
 /// a request carries the number of the change it follows.
 #[derive(Clone, Debug, Default)]
-pub struct Reading {
+pub struct CanvasPredictions {
     newest: u64,
     /// The last change that was asked about.
     asked: u64,
@@ -39,8 +39,8 @@ pub struct Reading {
     pub(super) chosen: Option<usize>,
 }
 
-impl Reading {
-    /// What is on the canvas changed.
+impl CanvasPredictions {
+    /// Notes that the drawing changed.
     fn changed(&mut self, change: u64, empty: bool) {
         self.newest = change;
         if empty {
@@ -76,7 +76,7 @@ impl Reading {
         }
     }
 
-    /// What explains each digit, if that was asked, and the number of the answer.
+    /// The explanation of each digit, if that was asked, and the number of the answer.
     pub(super) fn explained(&self) -> (u64, Vec<Explained<'_>>) {
         let explained = if let Some((_, Answer::Drawing(recognition))) = &self.answer {
             let explanation = recognition.explanation.iter();
@@ -126,12 +126,12 @@ impl App {
 }
 
 impl Draw {
-    pub(super) const fn reading_mut(&mut self, canvas: Canvas) -> &mut Reading {
+    pub(super) const fn reading_mut(&mut self, canvas: Canvas) -> &mut CanvasPredictions {
         &mut self.readings[canvas as usize]
     }
 
-    /// What was read on the canvas that is shown.
-    pub(super) fn reading(&self, ctx: &Ctx) -> &Reading {
+    /// The predictions for the canvas that is shown.
+    pub(super) fn reading(&self, ctx: &Ctx) -> &CanvasPredictions {
         &self.readings[self.canvas(ctx) as usize]
     }
 
@@ -156,7 +156,7 @@ impl Draw {
         self.reading(ctx).prediction()
     }
 
-    /// What was recognized in the drawing of one digit, and the number of the answer.
+    /// The prediction for the drawing of one digit, and the number of the answer.
     pub fn recognition(&self) -> Option<(u64, &Recognition)> {
         match &self.readings[Canvas::One as usize].answer {
             Some((answer, Answer::Drawing(recognition))) => Some((*answer, recognition)),
@@ -184,7 +184,7 @@ impl Draw {
         }
     }
 
-    /// What was read belongs to something else.
+    /// Drops the predictions, which belong to something else.
     pub(super) fn forget_reading(&mut self, ctx: &mut Ctx, canvas: Canvas) {
         let change = ctx.next_id();
         self.why.class = None;
@@ -270,7 +270,7 @@ impl Draw {
         ctx.send(Command::Read { request, what });
     }
 
-    /// What is shown of the drawing of one digit besides the prediction.
+    /// The details that are shown of the drawing of one digit besides the prediction.
     pub(in crate::window) fn details(&self, ctx: &Ctx) -> PredictionDetails {
         match ctx.screen {
             Screen::Inside if ctx.inside == Level::Map => PredictionDetails {

@@ -1,4 +1,4 @@
-//! What a person can do there, and what each action does.
+//! The actions of the screen, and their effects.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::window::{Ctx, MyDigitsView, Request, Screen};
 /// How ink files end that can be opened in Draw, besides images.
 const INK_ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "gz", "ink"];
 
-/// What a person can do on this screen and with what it shows elsewhere.
+/// Actions on this screen and on its parts elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DrawAction {
     ChooseTool(Tool),

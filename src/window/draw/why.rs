@@ -5,7 +5,7 @@ use crate::records::{Attribution, Change, Counterfactual, Explanation, Predictio
 use crate::run_config::Classes;
 use crate::window::{Canvas, Ctx, Draw, Screen};
 
-/// What is explained of what is on the canvas.
+/// The explanations of the drawing on the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Why {
     /// Whether anybody looks.
@@ -36,7 +36,6 @@ pub struct Explained<'a> {
 }
 
 impl Draw {
-    /// What is to be explained.
     pub(super) fn why_spec(&self, ctx: &Ctx) -> Option<WhySpec> {
         let pen_down = self.drawing_shown(ctx).pen_down();
         // Explaining several digits takes too long to follow a pen.
@@ -61,7 +60,7 @@ impl Draw {
         }
     }
 
-    /// What explains the digit that is drawn or was chosen; `None` while it is not known.
+    /// The explanation of the digit that is drawn or was chosen; `None` while it is not known.
     pub fn explanation(&self, ctx: &Ctx) -> Option<Explained<'_>> {
         let (_, explained) = self.explained(ctx);
         let explained = *explained.get(self.chosen(ctx).unwrap_or_default())?;
@@ -196,7 +195,7 @@ pub fn evidence_sentence(peaks: &[Vec<usize>; 2], pixels: &[u8], name: &str) -> 
     }
 }
 
-/// What would have to change: "With the dashed stroke, it would be read as 9 (63%)."
+/// The change in words: "With the dashed stroke, it would be read as 9 (63%)."
 pub fn change_sentence(counterfactual: &Counterfactual, classes: &Classes) -> String {
     let name = classes.name(counterfactual.class);
     let Some(change) = &counterfactual.change else {

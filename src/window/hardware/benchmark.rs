@@ -13,7 +13,7 @@ use crate::window::{Activity, Ctx, JobOutcome, Machine, RunningJob, WithoutResul
 
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
-    /// What the comparison in progress is about, and the settings it is made for.
+    /// The subject of the comparison in progress, and the settings it is made for.
     pub comparing: Option<(ComparisonKind, RunConfig)>,
     /// True once the presets are to be timed, as soon as nothing else is measured.
     pub presets_wanted: bool,

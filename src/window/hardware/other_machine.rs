@@ -106,7 +106,7 @@ impl OtherMachine {
             .filter(move |device| self.checks.get(device).is_some_and(passed))
     }
 
-    /// What stands against training there: its CPU failed the self-test, or that did not run.
+    /// The obstacle to training there: its CPU failed the self-test, or that did not run.
     fn failure(&self) -> Option<String> {
         match self.checks.get(&DeviceChoice::Cpu) {
             Some(Checked::Done(found)) => match &**found {

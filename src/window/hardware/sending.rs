@@ -17,7 +17,7 @@ use crate::window::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct SendingQuestion {
     pub host: String,
-    /// What is done if they may.
+    /// The action if they may.
     then: Action,
 }
 
@@ -131,7 +131,7 @@ pub type ListReceived = Arc<dyn Fn(&SshHost) -> Result<Vec<ReceivedBundle>, Prob
 pub type DeleteReceived =
     Arc<dyn Fn(&SshHost, &[BundleId]) -> Result<Vec<DeletedBundle>, Problem> + Send + Sync>;
 
-/// What was sent to the other machine, as far as it is known.
+/// The bundles on the other machine, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentView {
     /// The data sets and models, the one that was used last first; `None` before they were listed.

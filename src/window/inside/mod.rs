@@ -29,7 +29,7 @@ pub enum Level {
     },
 }
 
-/// What a person can do on this screen.
+/// Actions on this screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsideAction {
     /// Look at this.
@@ -39,7 +39,7 @@ pub enum InsideAction {
 }
 
 impl Level {
-    /// What is around it; `None` for the network.
+    /// The level around it; `None` for the network.
     pub const fn outer(self) -> Option<Self> {
         match self {
             Self::Network => None,

@@ -10,7 +10,7 @@ use crate::records::{ModelLook, ModelRef, RunSummary, Sample, snapshot_step};
 use crate::text::format::{grouped, percent};
 use crate::window::{Activity, App, DIGITS, JobOutcome, Level, MyDigitsView, RunningJob, Screen};
 
-/// What was seen at each position along a run.
+/// The predictions at each position along a run.
 #[derive(Debug, Default)]
 pub struct Timeline {
     images: Vec<(Image, u8)>,
@@ -28,12 +28,12 @@ enum Look {
 }
 
 impl Timeline {
-    /// What is recognized at each position, with its label.
+    /// The images that are recognized at each position, with their labels.
     pub fn images(&self) -> &[(Image, u8)] {
         &self.images
     }
 
-    /// What was seen at a position of this run, once it was looked at.
+    /// The predictions at a position of this run, once it was looked at.
     pub fn look(&self, run: &RunSummary, position: usize) -> Option<&ModelLook> {
         match self.looks.get(position)? {
             (model, Some(Look::Seen(look))) if *model == file(run, position) => Some(look),
@@ -95,7 +95,7 @@ pub fn file(run: &RunSummary, position: usize) -> PathBuf {
     )
 }
 
-/// What is known of a position: "Step 100: 81% of 100 validation images".
+/// A position in words: "Step 100: 81% of 100 validation images".
 pub fn words(run: &RunSummary, position: usize) -> String {
     let on_validation = |accuracy: f32| format!("{} on validation", percent(accuracy.into(), 1));
     let Some(record) = run.snapshots.get(position) else {

@@ -22,7 +22,7 @@ pub fn short(x: f32) -> String {
     with_decimals(x, if x.abs() < 9.995 { 2 } else { 0 })
 }
 
-/// What kind of layer it is.
+/// The name of a kind of layer.
 pub const fn kind(kind: LayerKind) -> &'static str {
     match kind {
         LayerKind::Image => "Image",
@@ -44,7 +44,7 @@ pub fn is_last(inspection: &Inspection, layer: usize) -> bool {
     layer + 1 == inspection.layers.len()
 }
 
-/// What the layer does, in plain words.
+/// The layer's description in plain words.
 pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> String {
     let Some(layer) = inspection.layers.get(index) else {
         return String::new();

@@ -57,7 +57,7 @@ pub struct LessonRun {
     pub outcome: Outcome,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     InProgress,

@@ -95,7 +95,7 @@ impl Models {
             .or_else(|| sets.into_iter().next())
     }
 
-    /// What was found about the runs and the data that are chosen now.
+    /// The result for the runs and the data that are chosen now.
     pub fn comparison_found(&self) -> Option<&ModelComparison> {
         let found = self.comparison.as_ref()?.found.as_ref()?;
         let measured = found

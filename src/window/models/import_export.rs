@@ -11,7 +11,7 @@ use crate::records::{
     ExportSpec, ImportSpec, MeasuredReading, ModelRef, Reading, Replace, RunSummary, Trials,
 };
 use crate::run_config::{ExportFormat, ModelKind};
-use crate::text::format::{capitalized, percent};
+use crate::text::format::{capitalized, joined, percent};
 use crate::window::{
     Activity, Ctx, JobOutcome, Models, Purpose, RunningJob, Screen, Severity, Train, WithoutResult,
 };
@@ -21,7 +21,7 @@ use crate::window::{
 pub struct ExportView {
     pub model: ModelRef,
     pub spec: ExportSpec,
-    /// What its files would hold, once the engine has reported it.
+    /// The content of its files, once the engine has reported it.
     pub preview: Option<ExportReport>,
     pub written: Option<ExportReport>,
     /// Files that exist and would have to be replaced, until the person decides.
@@ -55,7 +55,7 @@ pub struct ImportQuestion {
 }
 
 impl ImportQuestion {
-    /// What can be chosen, in words and as an import, the best first.
+    /// The choices, in words and as an import, the best first.
     pub fn choices(&self) -> Vec<(String, ImportSpec)> {
         let choice = |measured: &MeasuredReading| {
             let Reading {
@@ -127,11 +127,12 @@ impl Models {
         else {
             return;
         };
-        ctx.ask_for_new_file(
-            "Export the model",
-            view.spec.format.file_name(),
-            Purpose::Export,
-        );
+        let model = match &view.model {
+            ModelRef::File(file) => self.saved_model_name(file),
+            _ => None,
+        };
+        let name = export_name(model, view.spec.format.file_name());
+        ctx.ask_for_new_file("Export the model", &name, Purpose::Export);
     }
 
     pub fn export_to(&mut self, ctx: &mut Ctx, to: PathBuf) {
@@ -168,9 +169,15 @@ impl Models {
                 self.import_question = Some(ImportQuestion { spec, trials, what });
             }
             (_, Ok(JobResult::Import { summary, finding })) => {
+                let again = self.readable().any(|run| run.imported == summary.imported);
+                let mut message = Message::imported(&summary, &finding);
+                if again {
+                    let before = "A file of this name was imported before.";
+                    message.remedy = joined([before, &message.remedy], " ").trim_end().to_owned();
+                }
                 ctx.list_runs();
                 self.close_comparison(ctx);
-                ctx.show_notice(Severity::Info, Message::imported(&summary, &finding));
+                ctx.show_notice(Severity::Info, message);
                 self.run_to_select = Some(summary.folder);
             }
             (_, Ok(JobResult::CompareModels(found))) => {
@@ -275,7 +282,20 @@ impl Train {
     }
 }
 
-/// What is done with a file that is dropped on the window.
+/// A name for the file of an export, by the model's name: "speedrun-on-mnist.onnx" instead of the
+/// `usual` "model.onnx".
+fn export_name(model: Option<&str>, usual: &str) -> String {
+    let words = model
+        .unwrap_or_default()
+        .split(|c: char| !c.is_alphanumeric());
+    let words = joined(words.filter(|word| !word.is_empty()), "-").to_lowercase();
+    match usual.strip_prefix("model") {
+        Some(rest) if !words.is_empty() => words + rest,
+        _ => usual.to_owned(),
+    }
+}
+
+/// The action for a file that is dropped on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
     Weights,

@@ -52,19 +52,19 @@ impl Models {
         self.entries().iter().find(|run| run.folder == folder)
     }
 
-    /// What came of each run that can be read.
+    /// The summary of each run that can be read.
     pub fn readable(&self) -> impl Iterator<Item = &RunSummary> {
         let runs = self.entries().iter();
         runs.filter_map(|run| run.summary.as_deref().ok())
     }
 
-    /// What came of the run in this folder, if it is among those that are listed.
+    /// The summary of the run in this folder, if it is listed.
     pub fn listed(&self, folder: &Path) -> Option<&RunSummary> {
         self.entry(folder)?.summary.as_deref().ok()
     }
 }
 
-/// What a person can do on this screen and with what it shows elsewhere.
+/// Actions on this screen and on its parts elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelsAction {
     RefreshRuns,

@@ -9,7 +9,7 @@ use crate::window::{Ctx, Screen};
 /// The guided collection, while it is in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// What became of those before: true if it was kept, false if it was skipped.
+    /// For each of those before: true if it was kept, false if it was skipped.
     past: Vec<bool>,
 }
 

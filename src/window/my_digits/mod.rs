@@ -36,7 +36,8 @@ pub struct MyDrawing {
 }
 
 impl MyDrawing {
-    /// What Draw would call "not a digit" is not recognized, whatever digit it is closest to.
+    /// A drawing that Draw would call "not a digit" is not recognized, whatever digit it is closest
+    /// to.
     fn is_recognized(&self, answer: DrawingAnswer) -> bool {
         answer.is_digit && answer.digit == self.kept.digit
     }
@@ -58,7 +59,7 @@ pub struct MyDigitsView {
     unreadable: usize,
     /// Differs after every change of the drawings.
     version: u64,
-    /// What is to be done with the file; the first is in progress.
+    /// Tasks on the file; the first is in progress.
     steps: VecDeque<FileStep>,
     /// Changes that can be taken back, the last one at the end.
     undo: Vec<Edit>,
@@ -66,7 +67,7 @@ pub struct MyDigitsView {
     redo: Vec<Edit>,
     /// The digit of the drawing that was kept last, until something else is drawn.
     pub(in crate::window) just_kept: Option<u8>,
-    /// What the model in use makes of each, by its line.
+    /// The prediction of the model in use for each, by its line.
     answers: BTreeMap<Vec<u8>, DrawingAnswer>,
     /// The request in flight, and the lines that it asks about.
     asked: Option<(u64, Vec<Vec<u8>>)>,
@@ -113,7 +114,7 @@ impl MyDigitsView {
         !self.redo.is_empty()
     }
 
-    /// What the model in use makes of a drawing, once it is known.
+    /// The prediction of the model in use for a drawing, once it is known.
     fn answer(&self, drawing: &MyDrawing) -> Option<DrawingAnswer> {
         self.answers.get(drawing.kept.line()).copied()
     }

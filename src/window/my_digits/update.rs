@@ -1,4 +1,4 @@
-//! What a person can do there, and what each action does.
+//! The actions of the screen, and their effects.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::window::desktop::Purpose;
 use crate::window::draw::Draw;
 use crate::window::{Activity, Ctx, JobOutcome, Offer, RunningJob, Screen, Severity};
 
-/// What a person can do on this screen and with what it shows elsewhere.
+/// Actions on this screen and on its parts elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MyDigitsAction {
     /// Keep the drawing on the canvas with this digit; `None` for the digit that is asked for, or

@@ -35,7 +35,7 @@ pub struct Trace<'a> {
     pub color: egui::Color32,
 }
 
-/// What all charts share in a frame.
+/// The state that all charts share in a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub x: XAxis,
@@ -73,7 +73,7 @@ pub struct Shown {
     pub moved_to: Option<f64>,
     /// True while the chart has the focus.
     pub focused: bool,
-    /// What was done to the range in view.
+    /// The gesture on the range in view.
     pub gesture: Option<Gesture>,
     /// From plot to screen.
     pub transform: PlotTransform,

@@ -96,7 +96,7 @@ pub(super) fn smoothing_note(run: &RunView, visible: VisibleTraces) -> String {
     }
 }
 
-/// What was done to one chart is done to the range of all.
+/// A gesture on one chart changes the range of all.
 fn change_range(ui: &Ui, view: &mut PlotsView, shown: &[Shown], last_step: f64) {
     let before = (view.range, view.selected);
     let gesture = shown.iter().find_map(|shown| shown.gesture);

@@ -51,7 +51,7 @@ pub struct Contents<'a> {
 
 #[derive(Clone, Debug)]
 pub struct Panel<'a> {
-    /// What is plotted, with its unit.
+    /// The quantity, with its unit.
     pub name: &'static str,
     /// The curves, from back to front.
     pub traces: Vec<Trace<'a>>,

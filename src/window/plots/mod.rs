@@ -325,7 +325,7 @@ fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
     });
 }
 
-/// What to do with a finished run's model.
+/// Buttons for a finished run's model.
 fn next(
     ui: &mut Ui,
     run: &RunView,

@@ -15,7 +15,7 @@ pub struct Range {
     zoomed: Option<[f64; 2]>,
 }
 
-/// What a person does to the range with pointer or keys; all positions are steps.
+/// A gesture by pointer or keys that changes the range; all positions are steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gesture {
     /// Show this many times as many steps, with the step `about` staying where it is.

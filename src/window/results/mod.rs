@@ -11,7 +11,7 @@ pub struct ResultsView {
     pub measured: SplitEvaluation,
 }
 
-/// What the results screen shows.
+/// The content of the results screen.
 #[derive(Debug, Default)]
 pub struct Results {
     pub shown: Option<ResultsView>,

@@ -200,7 +200,7 @@ pub fn drop_zone(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     );
 }
 
-/// What dropping will do. Some systems reveal the file's name only then.
+/// The effect of dropping. Some systems reveal the file's name only then.
 fn announcement(app: &App, first: Option<&PathBuf>, count: usize) -> String {
     let Some(path) = first else {
         return "Drop to open".to_owned();

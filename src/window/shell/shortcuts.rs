@@ -105,7 +105,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     }
 }
 
-/// What starts, pauses or resumes a sweep, if that is meant and not a run.
+/// The action that starts, pauses or resumes a sweep, if that is meant and not a run.
 fn sweep(app: &App) -> Option<Action> {
     let shown = app.sweeps.shown.as_ref();
     let action = match shown.map(|sweep| &sweep.phase) {

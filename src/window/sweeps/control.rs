@@ -193,7 +193,7 @@ impl Sweeps {
         }
     }
 
-    /// What the sweep in this folder is to do, if it is listed.
+    /// The definition of the sweep in this folder, if it is listed.
     pub fn listed_definition(&self, folder: &Path) -> Option<&SweepDefinition> {
         let mut listed = self.listed.iter().flatten();
         let entry = listed.find(|entry| entry.folder == folder)?;

@@ -140,7 +140,7 @@ impl SweepForm {
 }
 
 impl SettingRow {
-    /// What it says; an error if it says nothing sensible.
+    /// The parsed text; an error if it is not valid.
     fn dimension(&self) -> Result<Dimension, DefinitionError> {
         let setting = self.setting;
         if self.listed || !setting.row().kind.is_number() {
@@ -235,7 +235,7 @@ impl Sweeps {
     }
 }
 
-/// What varies at first: what matters most for most networks.
+/// The settings that vary at first: those that matter most for most networks.
 pub const USUAL: [Setting; 4] = [
     Setting::LearningRate,
     Setting::BatchSize,

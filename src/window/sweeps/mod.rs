@@ -61,7 +61,7 @@ pub struct SweepView {
     pub phase: SweepPhase,
     /// The newest figures while it is in progress.
     pub status: Option<SweepStatus>,
-    /// What was done to its data besides reading it, once a trial has read it.
+    /// Changes of its data besides reading it, once a trial has read it.
     pub data_notes: Vec<String>,
     /// The run whose test accuracy was read, and the trial whose settings it has.
     pub tested: Option<(u32, Tested)>,

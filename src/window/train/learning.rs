@@ -1,14 +1,14 @@
-//! What the current or last run makes of its validation images, as the window knows it.
+//! The predictions of the current or last run for its validation images, as the window knows them.
 
 use crate::notices::verdict::whole_percent;
-use crate::records::{FilterImages, HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot};
+use crate::records::{FilterImages, HeldOutAnswer, HeldOutImage, HeldOutSnapshot, JobId};
 use crate::run_config::Classes;
 use crate::text::format::grouped;
 use crate::window::Train;
 
 /// The validation images of a run, and what its network makes of them.
 #[derive(Clone, Debug)]
-pub struct Learning {
+pub struct HeldOutView {
     pub run: JobId,
     pub classes: Classes,
     /// Its images, ordered by class.
@@ -27,7 +27,7 @@ pub struct ClassCount {
     pub images: u32,
 }
 
-impl Learning {
+impl HeldOutView {
     /// Images that are not classified yet.
     pub const fn new(run: JobId, classes: Classes, images: Vec<HeldOutImage>) -> Self {
         Self {
@@ -40,8 +40,8 @@ impl Learning {
         }
     }
 
-    pub fn take(&mut self, snapshot: LearningSnapshot) {
-        let LearningSnapshot {
+    pub fn take(&mut self, snapshot: HeldOutSnapshot) {
+        let HeldOutSnapshot {
             step,
             answers,
             first_layer,
@@ -132,8 +132,8 @@ impl Learning {
 }
 
 impl Train {
-    /// What the current or last run makes of its validation images, once it has some.
-    pub fn learning(&self) -> Option<&Learning> {
+    /// The predictions of the current or last run for its validation images, once there are any.
+    pub fn learning(&self) -> Option<&HeldOutView> {
         let run = self.run.as_ref()?;
         self.learning
             .as_ref()

@@ -17,7 +17,7 @@ pub mod run;
 pub mod setup;
 pub mod view;
 
-pub use learning::{ClassCount, Learning};
+pub use learning::{ClassCount, HeldOutView};
 pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean};
 pub use setup::{
     AccuracySource, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind,
@@ -32,7 +32,7 @@ pub struct Train {
     pub next_run_shown: bool,
     /// The settings of the runs that wait for its end, the next one first.
     pub queue: Vec<RunConfig>,
-    pub learning: Option<Learning>,
+    pub learning: Option<HeldOutView>,
     /// Interrupted runs that can be resumed, newest first.
     pub interrupted: Vec<InterruptedRun>,
     /// Data sets found by name, once the search has finished.
@@ -50,14 +50,14 @@ pub struct Train {
     pub former_layers: Vec<(Network, Option<String>)>,
     /// The layer whose settings were changed last, if nothing else was since.
     pub edited_layer: Option<usize>,
-    /// What is wrong with folders and files that were chosen as data.
+    /// The problems of folders and files that were chosen as data.
     pub data_problems: BTreeMap<PathBuf, DataError>,
     pub samples: Option<Samples>,
     /// True once the person has chosen a setting.
     pub chosen: bool,
 }
 
-/// What a person can do on this screen and with what it shows elsewhere.
+/// Actions on this screen and on its parts elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrainAction {
     /// Start a run with the current settings once the one in progress has finished.

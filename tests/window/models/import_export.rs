@@ -66,6 +66,28 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     assert!(harness.app().models.export.is_none());
 }
 
+#[test]
+fn an_exported_file_is_named_after_its_model() {
+    let answers = Answers {
+        none: true,
+        ..Answers::default()
+    };
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+    let mut run = run();
+    run.title = "My 7 (Speedrun)".to_owned();
+    harness.state_mut().app.models.runs = Some(vec![run]);
+    harness.run();
+    ask(&mut harness, "Export…");
+    harness.get_by_label("Save as…").click();
+    harness.until(|app| app.shell.path_question.is_some());
+    let question = harness.app().shell.path_question.as_ref().unwrap();
+    assert!(
+        question.text.ends_with("my-7-speedrun.onnx"),
+        "{}",
+        question.text
+    );
+}
+
 /// Chooses the file to export to, in a dialog that is answered on another thread.
 fn save_as(harness: &mut Staged) {
     harness.get_by_label("Save as…").click();
@@ -132,6 +154,19 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     let said = harness.said("Test accuracy on Built-in digits, 100 images: 99.00%.");
     assert!(said, "{:?}", harness.app().ctx.notices);
     assert!(harness.app().ctx.jobs.doing(Activity::Import).is_none());
+    assert!(!harness.said("imported before"));
+    let remedy = harness.app().last_notice().remedy.clone();
+    let mut before = run();
+    if let Ok(summary) = &mut before.summary {
+        summary.imported = Some("net.pt".to_owned());
+    }
+    harness.state_mut().app.models.runs = Some(vec![before]);
+    harness.apply(Action::Drop(vec![PathBuf::from("/tmp/net.pt")]));
+    serve(&mut harness);
+    assert_eq!(
+        harness.app().last_notice().remedy,
+        format!("A file of this name was imported before. {remedy}")
+    );
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
     window.settle();
     let told = window.get_all_by_label(wrong).count();
     assert_eq!(told, 11, "also below the images");
+    let bars = window.has("Validation images of a 3");
+    assert!(!bars, "the image is enlarged in their place");
     // The sentence follows the run.
     engine.train(1);
     window.settle();

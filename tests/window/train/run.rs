@@ -191,7 +191,7 @@ fn events_of_another_run_change_nothing() {
         run: stale,
         images: held_out()[..50].to_vec(),
     });
-    app.on_event(Event::Learning {
+    app.on_event(Event::HeldOutSnapshot {
         run: stale,
         snapshot: learning(9, 90),
     });

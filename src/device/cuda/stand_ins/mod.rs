@@ -114,7 +114,7 @@ impl Owner {
         }
     }
 
-    /// What replaces its functions when it is missing.
+    /// Replaces its functions when it is missing.
     const fn absent(self) -> extern "C" fn() -> c_int {
         match self {
             Self::Driver => no_driver,

@@ -36,7 +36,7 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub writer: &'r CheckpointWriter,
     /// Known once the data is.
     pub origin: Option<RunOrigin>,
-    /// What the classes of its data stand for, once that is loaded.
+    /// The classes of its data, once that is loaded.
     pub classes: Classes,
     pub now: Telemetry,
     /// Steps since the run was started or resumed.
@@ -54,7 +54,7 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub background_load: f32,
     /// When images of its data were last sent.
     pub images_sent: Option<Instant>,
-    /// What was asked of it while it trains.
+    /// Requests that reached it while it trains.
     pub steering: Steering,
     /// How it was asked to end while its data was prepared.
     pub end: Option<EndRequest>,
@@ -69,7 +69,7 @@ pub(super) struct Steering {
     paused: bool,
     /// The step to take though the run is paused.
     single_step: Option<StepRequest>,
-    /// What the learning rate is to be multiplied by.
+    /// The factor on the learning rate.
     rate_factor: Option<f32>,
 }
 
@@ -190,7 +190,7 @@ impl ObservedRun<'_, '_, '_> {
     fn report_learning(&mut self, net: &Net) {
         let Some(probe) = &mut self.probe else { return };
         match probe.take(net, self.calibration.temperature, self.now.step) {
-            Ok(snapshot) => self.send(Event::Learning {
+            Ok(snapshot) => self.send(Event::HeldOutSnapshot {
                 run: self.context.id,
                 snapshot,
             }),

@@ -68,11 +68,11 @@ struct Attention {
     /// `tokens` and `depth` with zeros up to whole vectors.
     scores: usize,
     features: usize,
-    /// What the operands of products are rounded to.
+    /// The precision of the operands of products.
     precision: Precision,
 }
 
-/// What one head sees of a sequence.
+/// The part of a sequence that one head computes with.
 #[derive(Clone, Copy)]
 enum Part {
     Query,

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::microkernels::bf16;
-use super::microkernels::tiles::{PIXELS, Start, Tile};
+use super::microkernels::tiles::{InitialSums, PIXELS, Tile};
 #[cfg(target_arch = "x86_64")]
 use super::row_products::rows_times_rows_bf16;
 use super::{microkernels, vectorized};
@@ -80,7 +80,7 @@ impl<'a> Matrix<'a> {
 /// `gemm` does with both sides, would only cost time.
 pub const SMALL: usize = 1 << 15;
 
-/// What happens to the numbers already in the result.
+/// Whether a product replaces the numbers in the result or is added to them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Overwrite,
@@ -182,8 +182,8 @@ impl WithSimd for Tiles<'_> {
                     out: out[row * width + column..].as_mut_ptr(),
                     out_stride: width,
                     start: match into {
-                        Mode::Overwrite => Start::Bias(ZEROS.as_ptr()),
-                        Mode::Add => Start::Result,
+                        Mode::Overwrite => InitialSums::Bias(ZEROS.as_ptr()),
+                        Mode::Add => InitialSums::Result,
                     },
                 };
                 let vectors = WIDE.min((width - column) / lanes);

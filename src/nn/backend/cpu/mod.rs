@@ -23,7 +23,7 @@ pub use matrix::{LargeProduct, rounded};
 pub use pointwise::dropout_factors;
 
 use super::{Backend, BackendKind};
-use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
+use crate::nn::ops::{BatchNorm, Context, Conv2d, ConvGeometry, DropoutMask};
 use crate::nn::{GradMode, Output, Parameter};
 use crate::profiler::RecordedIterator;
 use crate::run_config::Activation;
@@ -59,7 +59,7 @@ impl Backend for Cpu {
         attention::attention(qkv, heads, context)
     }
 
-    fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+    fn average_pool(&self, x: &Tensor, window: ConvGeometry, grad: GradMode) -> Result<Output> {
         pooling::average_pool(x, window, grad)
     }
 
@@ -121,7 +121,7 @@ impl Backend for Cpu {
         linear::linear(x, weight, bias, relu, context)
     }
 
-    fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+    fn max_pool(&self, x: &Tensor, window: ConvGeometry, grad: GradMode) -> Result<Output> {
         pooling::max_pool(x, window, grad)
     }
 }

@@ -170,7 +170,7 @@ pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> 
     }))
 }
 
-/// What each of this many elements is multiplied by.
+/// The factor of each of this many elements.
 pub fn dropout_factors(mask: DropoutMask, count: usize) -> Vec<f32> {
     let mut factors = vec![mask.scale; count];
     let chunks = factors.par_chunks_mut(CHUNK).enumerate();

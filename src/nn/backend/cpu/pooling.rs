@@ -6,19 +6,19 @@ use rayon::prelude::*;
 
 use super::{add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
-use crate::nn::ops::Window;
+use crate::nn::ops::ConvGeometry;
 use crate::nn::{GradMode, Output};
 use crate::profiler::RecordedIterator;
 
-pub fn max_pool(x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+pub fn max_pool(x: &Tensor, window: ConvGeometry, grad: GradMode) -> Result<Output> {
     pool(x, window, Kind::Maximum, grad)
 }
 
-pub fn average_pool(x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+pub fn average_pool(x: &Tensor, window: ConvGeometry, grad: GradMode) -> Result<Output> {
     pool(x, window, Kind::Mean, grad)
 }
 
-fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output> {
+fn pool(x: &Tensor, window: ConvGeometry, kind: Kind, grad: GradMode) -> Result<Output> {
     let (images, height, width, channels) = x.dims4()?;
     let (out_height, out_width) = (window.output_size(height)?, window.output_size(width)?);
     let op = Pool {
@@ -78,7 +78,7 @@ enum Kind {
 }
 
 struct Pool {
-    window: Window,
+    window: ConvGeometry,
     kind: Kind,
     height: usize,
     width: usize,
@@ -142,7 +142,7 @@ impl Pool {
         }
     }
 
-    /// What each pixel counts for in a mean.
+    /// The weight of each pixel in a mean.
     fn scale(&self) -> f32 {
         1.0 / (self.window.size * self.window.size) as f32
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::microkernels::accumulate::{Parts, Reach, Rows, Term, VECTORS, accumulate};
+use super::microkernels::accumulate::{Parts, RegisterBlocking, Rows, Term, VECTORS, accumulate};
 #[cfg(target_arch = "x86_64")]
 use super::microkernels::bf16;
 use super::microkernels::tiles::{dot_tile, tile_sizes};
@@ -82,8 +82,8 @@ pub fn rows_times_rows_bf16(
         "a number of the bias for every column"
     );
     let padded = len.next_multiple_of(bf16::STEP);
-    let left = bf16::Numbers::rows(left, len, padded);
-    let right = bf16::Numbers::rows(right, len, padded);
+    let left = bf16::AlignedBf16::rows(left, len, padded);
+    let right = bf16::AlignedBf16::rows(right, len, padded);
     let (left, right) = (left.bits(), right.bits());
     let target = Target::new(out);
     let task = |columns: Range<usize>| {
@@ -385,7 +385,7 @@ impl WithSimd for Products<'_, '_> {
             sums,
         } = self;
         let blocks = sparse.cols.div_ceil(sparse.block.max(1));
-        let parts = Parts::new::<S>(1, width / S::F32_LANES, Reach::Short);
+        let parts = Parts::new::<S>(1, width / S::F32_LANES, RegisterBlocking::Short);
         for index in 0..blocks {
             let first = index * sparse.block;
             let count = sparse.block.min(sparse.cols - first);

@@ -168,7 +168,7 @@ const MIN_ROWS: usize = 64;
 /// and there are at most this many chunks.
 const MAX_CHUNKS: usize = 512;
 
-/// What is reduced, and how it is cut into chunks.
+/// The extent of a reduction, and how it is cut into chunks.
 #[derive(Clone, Copy)]
 pub struct ColumnReduction {
     pub rows: usize,

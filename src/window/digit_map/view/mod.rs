@@ -98,7 +98,7 @@ fn arrangements(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// What the marks mean.
+/// The legend of the marks.
 fn legend(ui: &mut Ui) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;

@@ -30,7 +30,7 @@ const ZOOM: std::ops::RangeInclusive<f32> = 1.0..=40.0;
 /// The side of the image of a point, in its pixels.
 const IMAGE: f32 = 4.0;
 
-/// What a mark means, besides the class.
+/// The meaning of a mark, besides the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Wrong,
@@ -44,7 +44,7 @@ pub const MARKS: [(Mark, &str); 3] = [
     (Mark::Pen, "under your pen"),
 ];
 
-/// What is seen of the points, between two frames.
+/// The view of the points between two frames.
 #[derive(Debug)]
 pub struct Scatter {
     /// Where each point was when those positions came that are shown now, and when that was.

@@ -95,7 +95,8 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
     }
 }
 
-/// What the guided collection asks for, in the place of the verdict, in type of this `size`.
+/// The digit to draw next in the guided collection, in the place of the verdict, in type of this
+/// `size`.
 pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
     style::verdict_row(ui, size, |ui| {
         let digit = RichText::new(collection.digit().to_string()).size(size);

@@ -35,7 +35,7 @@ const COMPACT_BARS: f32 = 60.0;
 #[derive(Debug, Default)]
 pub struct DrawView {
     canvas: canvas::CanvasView,
-    /// What the model sees.
+    /// The model's input.
     input: Cached<Vec<Image>>,
     recent: Cached<Vec<Image>>,
     digits: Cached<Vec<Image>>,
@@ -47,7 +47,7 @@ pub struct DrawView {
 }
 
 impl DrawView {
-    /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
+    /// Actions of the pointer on the canvas, applied before the frame is laid out.
     pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
         self.canvas.follow_pointer(ctx, app, actions);
     }
@@ -253,7 +253,7 @@ fn prediction_column(
     });
 }
 
-/// What can be shown in the place of the model's input.
+/// Panels that can be shown in the place of the model's input.
 fn toggles(ui: &mut Ui, app: &App, steps: &mut steps::StepsView, actions: &mut Vec<Action>) {
     steps::header(ui, app, steps, actions);
     why::toggle(ui, app, actions);

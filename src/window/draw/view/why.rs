@@ -30,7 +30,7 @@ pub struct WhyView {
 #[derive(Debug)]
 struct Evidence {
     placement: Option<Placement>,
-    /// What is around the digit, in the unit of the drawing or of the image.
+    /// The bounds of the digit, in the unit of the drawing or of the image.
     bounds: Rect,
     /// The pixels that speak most for the class, and those that speak most against it.
     peaks: [Vec<usize>; 2],
@@ -297,7 +297,7 @@ pub fn toggle(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .pushes(actions, || DrawAction::ShowWhy(!shown));
 }
 
-/// What the colors and the ghost mean, in words.
+/// The legend of the colors and the ghost, in words.
 pub fn panel(ui: &mut Ui, app: &App, view: &WhyView, actions: &mut Vec<Action>) {
     let (draw, classes) = (&app.draw, app.ctx.classes());
     let canvas = draw.canvas(&app.ctx);

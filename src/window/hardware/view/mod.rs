@@ -92,7 +92,7 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     style::ask(ui, style::secondary_button(name), why_not, "").pushes(actions, || action);
 }
 
-/// What was sent to the other machine, if one is in use, and what this machine has.
+/// The bundles on the other machine, if one is in use, and this machine's hardware.
 fn parts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(machine) = app.ctx.other_machine.as_ref() {
         other_machine::sent(ui, app, machine.host.name(), actions);
@@ -156,7 +156,7 @@ fn text_height(ui: &Ui, line: &Line) -> f32 {
     texts(line).map(height).into_iter().sum::<f32>() + 2.0 * LINE_GAP
 }
 
-/// What it is, what was found, and what that means for training.
+/// Its name, what was found, and what that means for training.
 fn texts(line: &Line) -> [RichText; 3] {
     [
         style::hint(&line.label),

@@ -90,7 +90,7 @@ fn state(ui: &mut Ui, state: &ReachState) {
     }
 }
 
-/// What a machine is, in a few lines.
+/// A machine in a few lines.
 pub fn facts(ui: &mut Ui, machine: &OtherMachine) {
     for line in lines(&machine.hardware).into_iter().take(4) {
         ui.horizontal_wrapped(|ui| {
@@ -182,7 +182,7 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
     });
 }
 
-/// What it is, how large, and when it was last used, with the button to delete it.
+/// Its description, size and last use, with the button to delete it.
 fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<Action>) {
     let (why_not, used) = if bundle.in_use {
         (Some("In use by a run"), "in use".to_owned())

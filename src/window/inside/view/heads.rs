@@ -1,4 +1,4 @@
-//! What one patch attends to, by each head of an attention layer side by side.
+//! The attention of one patch, by each head of a layer side by side.
 
 use eframe::egui::{Align2, Role, Sense, TextStyle, Ui, vec2};
 

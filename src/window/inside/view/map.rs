@@ -70,7 +70,7 @@ impl Open<'_> {
         }
     }
 
-    /// What pointer, keys and wheel do on the map.
+    /// Moves and zooms by pointer, keys and wheel.
     fn pick(&self, ui: &Ui, rect: Rect, level: Level, wheel: &mut f32, actions: &mut Vec<Action>) {
         let Some(step) = self.unit.steps.last() else {
             return;

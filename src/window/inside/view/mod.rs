@@ -35,7 +35,7 @@ const WHEEL: f32 = 60.0;
 pub struct InsideView {
     /// The maps of all layers.
     maps: LayerMaps,
-    /// What is shown of the unit that is open.
+    /// The parts that are shown of the unit that is open.
     unit: Atlas,
     timeline: timeline::TimelineView,
     map: DigitMapView,
@@ -43,7 +43,7 @@ pub struct InsideView {
     wheel: f32,
 }
 
-/// What is shown: what the network computes, and for which answer.
+/// The feature maps that are shown, and the answer that they belong to.
 #[derive(Clone, Copy)]
 struct Shown<'a> {
     app: &'a App,
@@ -175,7 +175,7 @@ fn layers_or_map(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// What to do, before anything is drawn or with a model that has no layers of one network.
+/// Instructions, before anything is drawn or with a model that has no layers of one network.
 fn nothing_to_see(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| layers_or_map(ui, app, actions));
     let Some(why_not) = why_not(app) else {

@@ -77,7 +77,7 @@ pub fn show(ui: &mut Ui, app: &App, maps: &mut LayerMaps, size: Vec2, actions: &
     }
 }
 
-/// What opens a map, and shows that it does.
+/// The button over a map that opens it.
 fn tile(ui: &Ui, rect: Rect, [layer, unit]: [usize; 2], name: &str, actions: &mut Vec<Action>) {
     let palette = style::palette(ui);
     let id = ui.scope_id().with(("map", layer, unit));

@@ -168,7 +168,7 @@ impl<'a> Open<'a> {
         Some((index, unit))
     }
 
-    /// What a term takes its numbers from.
+    /// The source of a term's numbers.
     pub fn term_name(&self, term: usize) -> String {
         let classes = self.shown.app.ctx.classes();
         let inspection = self.shown.inspection;
@@ -324,7 +324,7 @@ impl<'a> Open<'a> {
         fitting.unwrap_or(usual).max(usual)
     }
 
-    /// What a term takes its numbers from, and their weights; a click opens the former.
+    /// The source of a term's numbers, and their weights; a click opens the former.
     fn pair(
         &self,
         ui: &mut Ui,

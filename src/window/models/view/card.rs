@@ -43,7 +43,7 @@ pub struct Card<'a> {
 /// The accuracy that stands for a model.
 struct Figure {
     value: String,
-    /// What stands below it: the test set, or what other images they were.
+    /// The line below it: the test set, or the other images that it was measured on.
     measured_on: String,
     about: String,
 }
@@ -141,7 +141,7 @@ pub struct Laid<'a> {
     card: Card<'a>,
     width: f32,
     title: Arc<Galley>,
-    /// What stands below the title, and the galley of it.
+    /// The line below the title, and its galley.
     line: String,
     below: Arc<Galley>,
     note: Option<Arc<Galley>>,

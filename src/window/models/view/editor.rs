@@ -15,7 +15,7 @@ pub struct Editor {
     folder: PathBuf,
     annotation: Annotation,
     tags: String,
-    /// What the model is called without a name.
+    /// The title of the model without a name.
     unnamed: String,
     /// The field that has the keyboard's focus while nothing else has.
     first: First,

@@ -70,7 +70,7 @@ fn usual(Shown { entry, summary, .. }: Shown) -> Vec<Offer> {
     offers
 }
 
-/// What else can be done with the model of a run.
+/// The other actions on the model of a run.
 fn further(
     Shown {
         app,
@@ -155,7 +155,7 @@ pub fn of_run(ui: &mut Ui, shown: Shown, view: &mut ModelsView, actions: &mut Ve
     });
 }
 
-/// What a right click on a run's card offers: all of it.
+/// The menu of a right click on a run's card: all actions.
 pub fn context_menu(ui: &mut Ui, shown: Shown, view: &mut ModelsView, actions: &mut Vec<Action>) {
     let entry = shown.entry;
     show_all(ui, &usual(shown), entry, view, actions);
@@ -215,7 +215,7 @@ fn more(ui: &mut Ui, shown: Shown, view: &mut ModelsView, actions: &mut Vec<Acti
     }
 }
 
-/// What the button that draws with this ensemble says, and what it is for.
+/// The label and the tooltip of the button that draws with this ensemble.
 pub fn ensemble_button(ensemble: &Ensemble) -> (String, &'static str) {
     match ensemble.dropout_passes {
         None if ensemble.is_posterior() => (

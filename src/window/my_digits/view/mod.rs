@@ -158,7 +158,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .pushes(actions, || MyDigitsAction::UndoKept);
 }
 
-/// What would be taken back: the button's name, and in a sentence.
+/// The change that Undo undoes: the button's name, and a sentence.
 fn undo_text(last: Option<&Edit>) -> (&'static str, String) {
     let Some(Edit { remove, add }) = last else {
         let about = "Undo the last change";

@@ -78,7 +78,7 @@ pub fn images(filter: Option<Filter>, samples: &[Sample]) -> Vec<usize> {
     images
 }
 
-/// What is shown: a title, and more in words. `shown` images of those that there are were kept.
+/// The title of the images, and more in words. `shown` images of those that there are were kept.
 pub fn caption(
     filter: Option<Filter>,
     shown: usize,

@@ -199,7 +199,7 @@ const ALL_AT_ONCE: Vec2 = vec2(960.0, 430.0);
 const LEFT: f32 = 0.64;
 const TOP: f32 = 0.5;
 
-/// What is shown if there is no room for everything.
+/// The part that is shown if there is no room for everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     #[default]

@@ -69,11 +69,11 @@ pub struct RunView {
     pub plan: Option<RunPlan>,
     /// Images of its data, as they are read or generated.
     pub data_images: DataImages,
-    /// What its weights were initialized from, if those are statistics of the training images.
+    /// The statistics of the training images that its weights were initialized from, if they were.
     pub initialization: Option<InitializationReport>,
     pub history: History,
     pub now: Telemetry,
-    /// What the learning rate is multiplied by, as it was last chosen.
+    /// The factor on the learning rate, as it was last chosen.
     pub rate_factor: f32,
     /// The last step that was taken by itself.
     pub single_step: Option<SingleStep>,
@@ -186,7 +186,7 @@ impl RunView {
             .is_some_and(|last| last.folder == folder)
     }
 
-    /// What came of it, once it has finished.
+    /// The result, once it has finished.
     pub fn summary(&self) -> Option<&RunSummary> {
         match &self.phase {
             Phase::Finished(summary) => Some(summary),
@@ -194,7 +194,7 @@ impl RunView {
         }
     }
 
-    /// What happens when a run is stopped that cannot be saved and has no checkpoint.
+    /// The effect of stopping a run that cannot be saved and has no checkpoint.
     pub fn about_rescue() -> String {
         format!(
             "Saves the run, or its model alone if only that fits: there, or in the system's temporary folder ({})",

@@ -15,7 +15,7 @@ pub struct Headline {
     pub value: String,
     /// The same from 0 to 1.
     pub fraction: f64,
-    /// What it was measured on or when: "after epoch 2", "on MNIST, 10,000 images".
+    /// The images that it was measured on, or when: "after epoch 2", "on MNIST, 10,000 images".
     pub measured: String,
     pub about: &'static str,
     /// A figure to compare it with, if it is lower than people may expect.
@@ -69,7 +69,7 @@ impl RunView {
         format!("{} images/s", grouped(rate))
     }
 
-    /// What a figure says of the run: when it finished, how it was trained, and its accuracy.
+    /// The caption of a figure: when the run finished, how it was trained, and its accuracy.
     pub fn caption(&self) -> String {
         let when = self.summary().map(|run| local_time(&run.finished_at));
         let preset = self.config.preset;

@@ -84,7 +84,7 @@ pub struct Samples {
     pub data: DataSpec,
     /// Its images, digit by digit; empty while they are loaded, and if they cannot be.
     pub images: Vec<Image>,
-    /// What it holds and what may be wrong with it, if that is not known anyway.
+    /// Its content and its possible problems, if they are not known anyway.
     pub overview: Option<Overview>,
     /// The meaning of its classes, once that is known.
     pub classes: Option<Classes>,
@@ -107,7 +107,7 @@ impl Train {
         known.unwrap_or_else(|| ctx.config.data.classes())
     }
 
-    /// What may be wrong with the data set that is chosen, as far as that is known.
+    /// The possible problems of the chosen data set, as far as they are known.
     pub fn data_issues(&self, ctx: &Ctx) -> Vec<String> {
         let samples = self.samples(ctx);
         let Some(overview) = samples.and_then(|samples| samples.overview.as_ref()) else {
@@ -120,7 +120,7 @@ impl Train {
 }
 
 impl Train {
-    /// What was read of the chosen data set, or is being read.
+    /// The preview of the chosen data set, or that one is being read.
     fn chosen_samples(&self, ctx: &Ctx) -> Option<&Samples> {
         let samples = self.samples.as_ref();
         samples.filter(|samples| samples.data == ctx.config.data)

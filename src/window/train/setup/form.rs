@@ -27,7 +27,7 @@ pub struct ValidationError {
     pub message: Message,
 }
 
-/// What was typed, per field, as long as it has not been overtaken by another change.
+/// The text in each field, as long as it has not been overtaken by another change.
 #[derive(Clone, Debug, Default)]
 pub struct Form(BTreeMap<Setting, String>);
 

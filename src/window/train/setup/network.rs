@@ -17,7 +17,8 @@ pub struct Blocks {
     pub outputs: Vec<LayerOutput>,
     /// The one that does not fit, and why.
     pub misfit: Option<(usize, String)>,
-    /// What each costs, and last the layer that computes the logits; empty while one does not fit.
+    /// The cost of each, and last of the layer that computes the logits; empty while one does not
+    /// fit.
     pub costs: Vec<BlockCost>,
     pub classes: usize,
 }
@@ -63,7 +64,7 @@ pub const fn layer_name(layer: HiddenLayer) -> &'static str {
     }
 }
 
-/// What a layer does, for somebody who has not met it.
+/// The description of a layer for somebody who has not met it.
 pub const fn layer_description(layer: HiddenLayer) -> &'static str {
     match layer {
         HiddenLayer::Convolution { .. } => {

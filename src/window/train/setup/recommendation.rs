@@ -49,7 +49,7 @@ impl App {
 }
 
 impl Machine {
-    /// What this precision means on this machine, if there is something to say.
+    /// A note on this precision on this machine, if there is something to say.
     pub fn precision_note(&self, ctx: &Ctx, precision: Precision) -> Option<String> {
         let report = self.benchmark.last.as_ref().map(|(report, _)| report);
         let cost = report.and_then(|report| report.step_cost(precision));
@@ -184,7 +184,7 @@ impl Ctx {
         self.device_for(config.device, config.precision) == DeviceChoice::Cuda
     }
 
-    /// What this value of a field means on this machine, if it is valid but hardly meant.
+    /// A warning about a value of a field that is valid but hardly meant.
     pub fn field_note(&self, setting: Setting) -> Option<String> {
         let cores = self.hardware.as_ref()?.cpu.usable_cores;
         let threads = self.config.threads.filter(|threads| *threads > cores)?;

@@ -69,7 +69,7 @@ impl Search {
         }
     }
 
-    /// What came of it, once it is done.
+    /// The result, once it is done.
     pub fn result(&self) -> Option<&JobResult> {
         match &self.state {
             SearchState::Done(result) => Some(result),

@@ -154,7 +154,7 @@ fn highest(found: &Comparison) -> f64 {
     rates(&found.rows).map(|(_, rate)| rate).fold(1.0, f64::max)
 }
 
-/// What makes the figures unreliable, and the candidates that could not be measured.
+/// The reason why figures are unreliable, and the candidates that could not be measured.
 fn failures(ui: &mut Ui, found: &Comparison) {
     if found.is_disturbed() {
         let busy = busy(found.background_load);

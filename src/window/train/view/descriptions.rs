@@ -6,7 +6,7 @@ use crate::run_config::{
 };
 use crate::text::format::count;
 
-/// What a preset is for, with its network and epochs.
+/// The purpose of a preset, with its network and epochs.
 pub fn preset(preset: Preset) -> String {
     let about = match preset {
         Preset::QuickLook => "A short run to see how training works.",
@@ -79,7 +79,7 @@ pub const fn model(model: ModelKind) -> &'static str {
     }
 }
 
-/// What a setting is, and what its value means.
+/// The description of a setting and of its value.
 pub fn setting(setting: Setting, config: &RunConfig) -> String {
     let Row { help, range, .. } = setting.row();
     let value = match setting {
@@ -107,7 +107,7 @@ const LAYERS: &str = "32C3: a convolution of 32 filters, 3 × 3 (P1: a padding o
      128: a dense layer of 128 neurons. 64R: a residual block. T4: a transformer block with 4 heads. GAP: global average pooling. LN: layer normalization. D0.5: dropout. \
      Leave empty for the usual ones.";
 
-/// What the widths of its layers are.
+/// The description of the layers' widths.
 const fn widths(model: ModelKind) -> &'static str {
     match model {
         ModelKind::Mlp => {

@@ -130,7 +130,7 @@ fn switch(ui: &mut Ui, setting: Setting, config: &mut RunConfig) -> Response {
     response
 }
 
-/// What the automatic choice of a device comes to.
+/// The device that the automatic choice stands for.
 fn chosen_device(ui: &mut Ui, app: &App) {
     let config = &app.ctx.config;
     if config.device == DeviceChoice::Auto {
@@ -189,7 +189,7 @@ pub(super) fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>
     button.clicked()
 }
 
-/// What is to be known about an entry of a drop-down list.
+/// The tooltip of an entry of a drop-down list.
 pub(super) fn below_entry(ui: &mut Ui, about: &str) {
     ui.horizontal(|ui| {
         ui.add_space(ui.spacing().button_padding.x);
@@ -275,7 +275,7 @@ fn text_field(
     response
 }
 
-/// What is below a field: the reason why its value is invalid, if it is, or what to know about it.
+/// The line below a field: the reason why its value is invalid, or a note on it.
 /// Comes into view where it is looked for.
 pub fn below(ui: &mut Ui, app: &App, setting: Setting, control: &Response) {
     let frame = ui.ctx().cumulative_frame_nr();

@@ -14,10 +14,10 @@ use crate::run_config::Classes;
 use crate::window::inside::view as inside;
 use crate::window::style::image_sheet::{self, Cached, ImageSheet};
 use crate::window::style::{self, Motion, Palette};
-use crate::window::{Action, App, ClassCount, DrawAction, Learning};
+use crate::window::{Action, App, ClassCount, DrawAction, HeldOutView};
 
 #[derive(Debug, Default)]
-pub struct LearningPanel {
+pub struct HeldOutPanel {
     shown: Shown,
     selected: Option<usize>,
     /// The images of a run, in a texture.
@@ -58,7 +58,7 @@ fn beside_images(ui: &Ui) -> f32 {
 pub fn show(
     ui: &mut Ui,
     app: &App,
-    view: &mut LearningPanel,
+    view: &mut HeldOutPanel,
     height: f32,
     actions: &mut Vec<Action>,
 ) {
@@ -143,7 +143,7 @@ const GRID_NAME: &str = "Validation images";
 
 /// Draws the images in a square of this `side`, and beside it a bar for each row, or the image under
 /// the pointer or the selected one, enlarged. When the run ends, a wave passes through them.
-fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32, has_ended: bool) {
+fn grid(ui: &mut Ui, learning: &HeldOutView, view: &mut HeldOutPanel, side: f32, has_ended: bool) {
     if view
         .images
         .as_ref()
@@ -269,7 +269,7 @@ struct Cells {
 
 impl Cells {
     /// Rows for each class; if there are many classes, several of them in a row.
-    fn of(learning: &Learning) -> Self {
+    fn of(learning: &HeldOutView) -> Self {
         let classes = learning.classes.len();
         let most = learning
             .by_class()

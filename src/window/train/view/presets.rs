@@ -25,7 +25,7 @@ const TEXT: f32 = 44.0;
 /// The distance of the parts of a bar, in points.
 const BETWEEN_PARTS: f32 = 1.0;
 
-/// What a preset reaches and takes.
+/// The accuracy and the time of a preset.
 pub struct Figures {
     accuracy: Option<Gauge>,
     time: Option<Gauge>,

@@ -1,4 +1,4 @@
-//! What the next run is about: samples of its data, its network, and what it will do.
+//! The next run: samples of its data, its network, and its extent.
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Label, Rect, Role, ScrollArea, Sense, Ui, UiBuilder, vec2};

@@ -22,7 +22,7 @@ const WORKER_ROW: f32 = 10.0;
 /// A name is written into a bar that is at least so much wider than it, in points.
 const PADDING: f32 = 8.0;
 
-/// What the dialog shows, in a window of this height.
+/// The content of the dialog, in a window of this height.
 pub(super) fn content(ui: &mut Ui, window: f32, show: impl FnOnce(&mut Ui)) {
     let height = (window - AROUND).min(HEIGHT);
     style::room(ui, height, |ui| {

@@ -311,7 +311,7 @@ fn target(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
     });
 }
 
-/// What is known of a batch size, in two lines: its time, and what that is made of.
+/// A batch size in two lines: its time, and the parts of that.
 fn lines(view: &Search, row: &TimeToAccuracy) -> [String; 2] {
     let target = view.accuracy().map_or_else(String::new, plain_percent);
     let is_best = view.recommended() == Some(row.batch_size);

@@ -9,7 +9,7 @@ use eframe::egui::{
 };
 
 use crate::records::{FilterImages, InitializationReport, JobId, PatchComponents};
-use crate::window::Learning;
+use crate::window::HeldOutView;
 use crate::window::style::SemiBold as _;
 use crate::window::style::{self, Palette};
 
@@ -20,7 +20,7 @@ const SPACE: f32 = 3.0;
 
 /// The images in a texture, side by side.
 pub struct LayerSheet {
-    /// What is in it: the run, the steps behind it, and the colors.
+    /// Its content: the run, the steps behind it, and the colors.
     content: (JobId, u64, Palette),
     texture: TextureHandle,
     images: usize,
@@ -35,7 +35,7 @@ impl std::fmt::Debug for LayerSheet {
 }
 
 /// Draws the images in a square of this `side`.
-pub fn filters(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>, side: f32) {
+pub fn filters(ui: &mut Ui, learning: &HeldOutView, sheet: &mut Option<LayerSheet>, side: f32) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), side), Sense::hover());
     let sentence = learning.layer_sentence();
     let sentence = sentence.as_deref().unwrap_or("not shown yet");

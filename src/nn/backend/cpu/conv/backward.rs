@@ -8,12 +8,12 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::super::matrix::round;
-use super::super::microkernels::tiles::{PIXELS, Start, Tile};
+use super::super::microkernels::tiles::{InitialSums, PIXELS, Tile};
 use super::super::microkernels::{Buffer, Scratch};
 use super::super::{add_to, vectorized};
 use super::geometry::{Convolution, FIRST_CACHE};
 use super::kernels::Unpool;
-use super::terms::Terms;
+use super::terms::GradientLists;
 use super::{FusedConvolution, TASK};
 use crate::profiler::RecordedIterator;
 use crate::run_config::DeviceChoice;
@@ -292,7 +292,7 @@ impl WithSimd for DenseGradient<'_> {
                             [tap * outputs + output..(tap + count - 1) * outputs + output + width]
                             .as_mut_ptr(),
                         out_stride: outputs,
-                        start: Start::Result,
+                        start: InitialSums::Result,
                     };
                     // SAFETY: from each tap on, the image has a number for each of the result's
                     // pixels, `step` and `stride` apart; the result's gradient has a panel for each
@@ -333,7 +333,7 @@ impl FusedConvolution {
         } = *self;
         let mut weight_part = Buffer::zeros(convolution.rows_len());
         let mut bias_part = vec![0.0; convolution.outputs];
-        let mut terms = Terms::new(self, offsets, rows.is_some());
+        let mut terms = GradientLists::new(self, offsets, rows.is_some());
         let mut x_gradients =
             x_gradient.map(|x_gradient| x_gradient.chunks_exact_mut(convolution.image_len()));
         let mut padded = Scratch::new(convolution.padded_len());

@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 #[cfg(target_arch = "x86_64")]
 use super::super::microkernels::bf16;
-use super::super::microkernels::tiles::{PIXELS, Start, Tile};
+use super::super::microkernels::tiles::{InitialSums, PIXELS, Tile};
 use super::geometry::{Convolution, FIRST_CACHE};
 
 /// A padded image and the weights to convolve it with.
@@ -98,9 +98,9 @@ impl WithSimd for Forward<'_> {
                         ..(pixel + count - 1) * out_stride + output + panel]
                         .as_mut_ptr();
                     let start = if row == 0 {
-                        Start::Bias(bias[output..output + panel].as_ptr())
+                        InitialSums::Bias(bias[output..output + panel].as_ptr())
                     } else {
-                        Start::Result
+                        InitialSums::Result
                     };
                     match operands {
                         Operands::Single { padded, panels } => {
@@ -236,7 +236,7 @@ pub struct Unpool<'a> {
     pub channels: usize,
     /// The gradient after pooling and `ReLU`.
     pub gradient: &'a [f32],
-    /// What pooling and `ReLU` gave, where a `ReLU` blocks the gradients of zeros.
+    /// The output of pooling and `ReLU`, if a `ReLU` blocks the gradients of zeros.
     pub relu: Option<&'a [f32]>,
     /// Which of its four pixels each maximum was; `None` without pooling.
     pub argmax: Option<&'a [u8]>,

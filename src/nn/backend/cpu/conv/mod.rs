@@ -31,7 +31,7 @@ pub struct FusedConvolution {
     /// Whether 2x2 max-pooling with stride 2 follows.
     pub pool: bool,
     pub relu: bool,
-    /// What the operands of its products are rounded to.
+    /// The precision of the operands of its products.
     pub precision: Precision,
 }
 
@@ -124,7 +124,7 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
 /// is held up would keep the others waiting.
 const TASK: usize = 4;
 
-/// What the forward pass reads for every image.
+/// The inputs of the forward pass that all images share.
 struct Packed {
     panels: Buffer,
     /// The panels as pairs, where the products are the CPU's own bf16 ones.

@@ -4,13 +4,13 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::super::matrix::rounded;
-use super::super::microkernels::accumulate::{Parts, Reach, Rows, Term, accumulate};
+use super::super::microkernels::accumulate::{Parts, RegisterBlocking, Rows, Term, accumulate};
 use super::super::microkernels::{Scratch, lanes};
 use super::FusedConvolution;
 use super::geometry::{Convolution, FIRST_CACHE};
 
 /// The outputs of one image that have a gradient.
-pub struct Terms<'a> {
+pub struct GradientLists<'a> {
     fused: FusedConvolution,
     offsets: &'a [u32],
     block: usize,
@@ -21,7 +21,7 @@ pub struct Terms<'a> {
     pixel_counts: Vec<u32>,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> GradientLists<'a> {
     pub fn new(fused: &FusedConvolution, offsets: &'a [u32], image: bool) -> Self {
         let Convolution {
             outputs, kernel, ..
@@ -157,7 +157,7 @@ impl<'a> Terms<'a> {
 /// The outputs of one image that have a gradient, in the two orders its sums are taken in.
 ///
 /// A position is a pixel of the (pooled) output; behind it lie one or, after 2x2 pooling, four
-/// candidates, each a pixel of the convolution's output. Only `Terms` makes it: all its offsets are
+/// candidates, each a pixel of the convolution's output. Only `GradientLists` makes it: all its offsets are
 /// those of `window_offsets` or of an output's weights, which the kernel relies on.
 struct Outputs<'a> {
     /// For each output, its terms: `[outputs, positions]`, offsets into the padded image.
@@ -230,7 +230,7 @@ impl WithSimd for Gradients<'_, '_> {
         let row = convolution.padded_row_len();
         let run = convolution.padded_kernel_row_len();
         let vectors = run / S::F32_LANES;
-        let parts = Parts::new::<S>(kernel, vectors, Reach::Long);
+        let parts = Parts::new::<S>(kernel, vectors, RegisterBlocking::Long);
         let positions = outputs.offsets.len() / outputs.candidates;
         for (output, gradient) in weight_gradient.chunks_exact_mut(kernel * run).enumerate() {
             let terms =
@@ -259,7 +259,7 @@ impl WithSimd for Gradients<'_, '_> {
             let mut kernel_row = 0;
             while kernel_row < kernel {
                 let height = height.min(kernel - kernel_row);
-                let parts = Parts::new::<S>(height, vectors, Reach::Short);
+                let parts = Parts::new::<S>(height, vectors, RegisterBlocking::Short);
                 for (index, &offset) in outputs.offsets.iter().enumerate() {
                     let list = block * outputs.offsets.len() + index;
                     let terms = &outputs.by_pixel[list * outputs.block..]

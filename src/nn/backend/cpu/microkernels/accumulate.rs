@@ -33,7 +33,7 @@ pub struct Rows<P> {
 
 /// How many sums are held at once.
 #[derive(Clone, Copy)]
-pub enum Reach {
+pub enum RegisterBlocking {
     /// As many as the registers hold, for lists that are long enough to pay for filling them.
     Long,
     /// About ten, for short lists.
@@ -52,7 +52,7 @@ pub struct Parts {
 impl Parts {
     /// The parts of `rows` rows of `vectors` vectors.
     #[inline(always)]
-    pub const fn new<S: Simd>(rows: usize, vectors: usize, reach: Reach) -> Self {
+    pub const fn new<S: Simd>(rows: usize, vectors: usize, reach: RegisterBlocking) -> Self {
         // Equal parts, so that no part is too narrow to hide the latency of a multiply-add.
         let width = if vectors == 0 {
             1
@@ -60,8 +60,8 @@ impl Parts {
             vectors.div_ceil(vectors.div_ceil(VECTORS))
         };
         let held = match reach {
-            Reach::Long => accumulators(S::F32_LANES),
-            Reach::Short => VECTORS,
+            RegisterBlocking::Long => accumulators(S::F32_LANES),
+            RegisterBlocking::Short => VECTORS,
         };
         Self {
             rows,

@@ -34,10 +34,10 @@ pub const fn bits_of(rounded: f32) -> u16 {
 
 /// bf16 numbers that start at a cache line.
 #[cfg(target_arch = "x86_64")]
-pub struct Numbers(Buffer);
+pub struct AlignedBf16(Buffer);
 
 #[cfg(target_arch = "x86_64")]
-impl Numbers {
+impl AlignedBf16 {
     pub fn zeros(len: usize) -> Self {
         Self(Buffer::zeros(len.div_ceil(2)))
     }
@@ -79,7 +79,7 @@ mod native {
     };
 
     use super::STEP;
-    use crate::nn::backend::cpu::microkernels::tiles::{PIXELS, Start};
+    use crate::nn::backend::cpu::microkernels::tiles::{InitialSums, PIXELS};
 
     /// Numbers in a vector of sums.
     const LANES: usize = 16;
@@ -111,7 +111,7 @@ mod native {
         pub out: *mut f32,
         /// From one pixel's result to the next's.
         pub out_stride: usize,
-        pub start: Start,
+        pub start: InitialSums,
     }
 
     impl PairTile {
@@ -152,8 +152,8 @@ mod native {
                 for (pixel, sums) in sums.iter_mut().enumerate() {
                     for (vector, sum) in sums.iter_mut().enumerate() {
                         *sum = match self.start {
-                            Start::Bias(bias) => _mm512_loadu_ps(bias.add(vector * LANES)),
-                            Start::Result => _mm512_loadu_ps(
+                            InitialSums::Bias(bias) => _mm512_loadu_ps(bias.add(vector * LANES)),
+                            InitialSums::Result => _mm512_loadu_ps(
                                 self.out.add(pixel * self.out_stride + vector * LANES),
                             ),
                         };

@@ -10,10 +10,10 @@ use super::{load, store};
 pub const PIXELS: usize = 6;
 
 #[derive(Clone, Copy)]
-pub enum Start {
+pub enum InitialSums {
     /// One number per output, as wide as the panel.
     Bias(*const f32),
-    /// What the result holds already.
+    /// The initial content of the result.
     Result,
 }
 
@@ -34,7 +34,7 @@ pub struct Tile {
     pub out: *mut f32,
     /// From one pixel's result to the next's.
     pub out_stride: usize,
-    pub start: Start,
+    pub start: InitialSums,
 }
 
 impl Tile {
@@ -86,8 +86,8 @@ impl Tile {
             for (pixel, sums) in sums.iter_mut().enumerate() {
                 for (vector, sum) in sums.iter_mut().enumerate() {
                     *sum = match self.start {
-                        Start::Bias(bias) => load::<S>(bias.add(vector * lanes)),
-                        Start::Result => {
+                        InitialSums::Bias(bias) => load::<S>(bias.add(vector * lanes)),
+                        InitialSums::Result => {
                             load::<S>(self.out.add(pixel * self.out_stride + vector * lanes))
                         }
                     };

@@ -7,7 +7,7 @@ use candle_core::{DType, Result, Tensor};
 
 use super::super::launch::{empty, gpu, launch, threads};
 use super::super::matmul::column_sums;
-use super::{Sizes, Window};
+use super::{ConvGeometry, Sizes};
 use crate::run_config::Precision;
 
 /// Whether the kernels were compiled: they need instructions of GPUs with compute capability 8.0
@@ -32,7 +32,7 @@ pub fn suits(sizes: &Sizes, precision: Precision) -> bool {
 /// around, if it is faster than im2col: with a stride of 1, and if the output is not so much
 /// smaller than the input that most of what it multiplied would be zeros.
 pub fn flipped(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
-    let Window {
+    let ConvGeometry {
         size,
         stride,
         padding,
@@ -42,7 +42,7 @@ pub fn flipped(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
         width: sizes.out_width,
         channels: sizes.outputs,
         outputs: sizes.channels,
-        window: Window {
+        window: ConvGeometry {
             size,
             stride: 1,
             padding: (size - 1).checked_sub(padding)?,
@@ -174,7 +174,7 @@ fn patch_len(sizes: &Sizes) -> usize {
     (sizes.window.size.pow(2) * sizes.channels).next_multiple_of(PATCH_MULTIPLE)
 }
 
-/// What a block computes, as in `f32.cuh` and `tensor_cores.cuh`.
+/// The tile of a block, as in `f32.cuh` and `tensor_cores.cuh`.
 struct Tile {
     outputs: usize,
     rows: usize,

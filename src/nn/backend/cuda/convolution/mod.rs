@@ -14,7 +14,7 @@ use self::im2col::Im2col;
 use super::launch::{Divisor, empty, for_dtype, gpu, launch, plain_args, threads};
 use super::matmul::{Products, column_sums};
 use crate::nn::autograd::Gradients;
-use crate::nn::ops::{Conv2d, Window};
+use crate::nn::ops::{Conv2d, ConvGeometry};
 use crate::nn::{GradMode, Output, Parameter};
 
 /// `Geometry` in `geometry.cuh`.
@@ -53,7 +53,7 @@ struct Sizes {
     width: usize,
     channels: usize,
     outputs: usize,
-    window: Window,
+    window: ConvGeometry,
     out_height: usize,
     out_width: usize,
 }
@@ -84,7 +84,7 @@ impl Sizes {
     fn geometry(&self, patch_len: usize) -> Geometry {
         let Self {
             window:
-                Window {
+                ConvGeometry {
                     size,
                     stride,
                     padding,

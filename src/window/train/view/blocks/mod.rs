@@ -28,7 +28,7 @@ pub struct BlocksView {
     chosen: Option<usize>,
 }
 
-/// What is dragged: the layer with this index.
+/// The layer with this index is dragged.
 #[derive(Clone, Copy)]
 struct Dragged(usize);
 
@@ -212,7 +212,7 @@ fn sentence(reason: &str) -> String {
     format!("{}.", capitalized(reason))
 }
 
-/// What can be added behind the chosen layer, or at the end.
+/// The layers that can be added behind the chosen one, or at the end.
 fn add(ui: &mut Ui, blocks: &Blocks, view: &mut BlocksView, layers: &mut Vec<HiddenLayer>) {
     let behind = view.chosen.or(blocks.layers.len().checked_sub(1));
     let (text, about) = match view.chosen {
@@ -284,7 +284,7 @@ fn offered(channels: u16) -> [HiddenLayer; 9] {
     ]
 }
 
-/// What the whole network costs, or why it cannot be trained.
+/// The cost of the whole network, or why it cannot be trained.
 fn totals(ui: &mut Ui, app: &App, blocks: &Blocks) {
     if let Some((at, reason)) = &blocks.misfit {
         let layer = blocks.layers.get(*at).copied().map_or("", layer_name);
