@@ -1,7 +1,7 @@
-//! Measuring this machine: matrix products, memory, every network's training step, data, optimizers
-//! and recognition, and the same network in plain candle; and the files the reports are saved in.
-//! What trains and recognizes is measured itself, not a copy of it. Does not depend on windows,
-//! commands or events.
+//! Measuring this machine: matrix multiplications, memory, every network's training step, data,
+//! optimizers and recognition, and the same network in plain candle; and the files the reports are
+//! saved in. What trains and recognizes is measured itself, not a copy of it. Does not depend on
+//! windows, commands or events.
 
 mod budget;
 mod comparisons;
@@ -166,7 +166,7 @@ fn machine() -> BenchmarkedMachine {
     }
 }
 
-/// The size of matrix product that was fastest in f32 on all threads.
+/// The size of matrix multiplication that was fastest in f32 on all threads.
 fn best_size(products: &[Measurement]) -> usize {
     let sizes = products.iter().filter_map(|row| match *row {
         Measurement::Product {

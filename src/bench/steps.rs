@@ -372,8 +372,8 @@ impl RunObserver for StepTimer<'_, '_, '_> {
     }
 
     fn checkpoint(&mut self, _: Checkpoint) {
-        // A GPU starts the next epoch at once. The CPU has to wake its threads first, so its first
-        // step does not count.
+        // A GPU starts the next epoch immediately. The CPU has to wake its threads first, so its
+        // first step does not count.
         self.burst_started = self.interleaved.is_none().then(Instant::now);
     }
 }

@@ -1,5 +1,5 @@
-//! What is measured besides training steps: the peak rates of this machine in large matrix products
-//! and memory copies, the data pipeline, optimizers, and recognition.
+//! What is measured besides training steps: the peak rates of this machine in large matrix
+//! multiplications and memory copies, the data pipeline, optimizers, and recognition.
 
 use std::time::Duration;
 

@@ -83,8 +83,8 @@ impl DeviceContext {
         }))
     }
 
-    /// The same, finding the fastest algorithms for matrix products by timing them, if `autotune`
-    /// is set and the device has several.
+    /// The same, finding the fastest algorithms for matrix multiplications by timing them, if
+    /// `autotune` is set and the device has several.
     #[must_use]
     pub fn with_autotuning(self, autotune: bool) -> Self {
         if autotune && self.backend.kind() == BackendKind::Cuda {

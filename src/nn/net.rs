@@ -28,7 +28,7 @@ pub enum Mode<'a> {
     Train {
         /// Decides which features are dropped.
         dropout: &'a mut Random,
-        /// The number format of matrix products.
+        /// The precision of matrix multiplications.
         precision: Precision,
     },
     /// Inference: nothing is recorded, and nothing is dropped.

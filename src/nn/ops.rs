@@ -36,8 +36,8 @@ use crate::run_config::{Activation, Precision};
 pub struct Context {
     /// Whether it is recorded for a backward pass.
     pub grad: GradMode,
-    /// The number format of the operands of matrix products; sums, weights and everything else are
-    /// f32.
+    /// The precision of the operands of matrix multiplications; sums, weights and everything else
+    /// are f32.
     pub precision: Precision,
     pub backend: &'static dyn Backend,
 }

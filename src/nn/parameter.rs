@@ -31,7 +31,7 @@ impl Role {
 ///
 /// Its gradient is a tensor on its device that `backward` adds to, as `PyTorch`'s `.grad`; `None`
 /// before the first. On the CPU, ops add to it in place: a fresh tensor for each pass would move
-/// more memory than the matrix products of the larger models do.
+/// more memory than the matrix multiplications of the larger models do.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: String,

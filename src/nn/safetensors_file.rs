@@ -71,14 +71,14 @@ impl<'a> SafetensorsFile<'a> {
             .map(String::as_str)
     }
 
-    /// The name, number format and shape of each tensor, sorted by name.
+    /// The name, dtype and shape of each tensor, sorted by name.
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, Dtype, &[usize])> {
         self.index
             .iter()
             .map(|(name, info)| (name.as_str(), info.dtype, info.shape.as_slice()))
     }
 
-    /// A tensor's number format, shape and bytes: little-endian numbers in row-major order.
+    /// A tensor's dtype, shape and bytes: little-endian numbers in row-major order.
     pub fn tensor(&self, name: &str) -> Option<(Dtype, &[usize], &'a [u8])> {
         let info = self.index.get(name)?;
         let (start, end) = info.data_offsets;

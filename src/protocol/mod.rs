@@ -29,7 +29,7 @@ pub use job::{ExportReport, Job, JobEvent, JobResult, Needs};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Start a job. One runs at a time: a new one cancels whatever runs, unless that is a training
-    /// run, which refuses it with [`EngineError::Busy`]. A job that is done at once
+    /// run, which refuses it with [`EngineError::Busy`]. A job that is done immediately
     /// ([`Job::is_immediate`]) disturbs nothing.
     Submit {
         /// The name its events will carry.

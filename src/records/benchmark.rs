@@ -30,7 +30,7 @@ pub enum Effort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
-    /// Large matrix products.
+    /// Large matrix multiplications.
     Products,
     /// Copying memory.
     Memory,
@@ -89,7 +89,7 @@ pub struct BenchmarkedMachine {
 pub struct StepConfig {
     /// The device (never `Auto`).
     pub device: DeviceChoice,
-    /// The precision of matrix products.
+    /// The precision of matrix multiplications.
     pub precision: Precision,
     pub threads: u32,
     /// Images per step.
@@ -100,7 +100,7 @@ pub struct StepConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Measurement {
-    /// The best rate of a large square matrix product.
+    /// The best rate of a large square matrix multiplication.
     Product {
         /// The precision of the factors.
         precision: Precision,
@@ -122,7 +122,7 @@ pub enum Measurement {
         model: ModelKind,
         /// The device (never `Auto`).
         device: DeviceChoice,
-        /// The precision of matrix products.
+        /// The precision of matrix multiplications.
         precision: Precision,
         /// Images per step.
         batch_size: u32,

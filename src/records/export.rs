@@ -86,7 +86,7 @@ pub struct TensorInfo {
     pub format: TensorFormat,
 }
 
-/// A number format in a file.
+/// A dtype in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TensorFormat {

@@ -118,8 +118,8 @@ pub struct Profile {
     pub step_seconds: f64,
     /// Where it went, in the order in which it was first met.
     pub rows: Vec<ProfileRow>,
-    /// Floating-point operations per second of large matrix products on this machine, if that
-    /// was measured.
+    /// Floating-point operations per second of large matrix multiplications on this machine, if
+    /// that was measured.
     pub machine_rate: Option<f64>,
     /// Everything that was recorded.
     pub spans: Vec<Span>,

@@ -238,7 +238,7 @@ choices! {
 }
 
 choices! {
-    /// The number format products are computed in.
+    /// The precision products are computed in.
     Precision, "precision" {
         /// 32-bit floats throughout.
         F32 = "f32", "f32 (32-bit)";

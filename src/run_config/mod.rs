@@ -99,8 +99,8 @@ pub struct RunConfig {
     /// again: less memory for more time.
     #[serde(skip_serializing_if = "is_default")]
     pub activation_checkpointing: bool,
-    /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest.
-    /// They round differently. It has no effect on other devices.
+    /// Whether an NVIDIA GPU tries several algorithms for each matrix multiplication and uses the
+    /// fastest. They round differently. It has no effect on other devices.
     #[serde(skip_serializing_if = "is_default")]
     pub autotune: bool,
     /// How the learning rate moves.
@@ -232,7 +232,7 @@ impl RunConfig {
     }
 
     /// The run that trains this model further: the same settings, from its weights, at a tenth of
-    /// the learning rate, so that what it knows is not shaken out of it at once.
+    /// the learning rate, so that what it knows is not shaken out of it.
     #[must_use]
     pub fn further(self, model_file: PathBuf) -> Self {
         Self {

@@ -293,8 +293,8 @@ impl CheckpointFolder {
             // No file that is open is deleted there.
             lock = None;
         }
-        // Under another name at once: whoever begins a run in the folder meanwhile makes it anew,
-        // and loses nothing.
+        // Under another name immediately: whoever begins a run in the folder meanwhile makes it
+        // anew, and loses nothing.
         let away = folder.with_file_name(unique_name());
         let removed = remove_lock_last(if fs::rename(&folder, &away).is_ok() {
             &away
@@ -345,7 +345,7 @@ impl CheckpointFolder {
                 return Ok(());
             }
             create_folder(folder_of(&self.folder))?;
-            // Locked at once, before the disk is waited for.
+            // Locked immediately, before the disk is waited for.
             match fs::create_dir(&self.folder) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => locked = self.lock(),

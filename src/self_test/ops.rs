@@ -19,7 +19,7 @@ type Reference = Box<dyn Fn(&[Tensor], &[Tensor]) -> Result<Tensor>>;
 
 pub struct Case {
     pub name: &'static str,
-    /// True if the number format of products makes a difference.
+    /// True if the precision of products makes a difference.
     pub is_product: bool,
     pub inputs: Vec<Vec<usize>>,
     pub parameters: Vec<Vec<usize>>,

@@ -2,10 +2,10 @@
 //! highest validation accuracy.
 //!
 //! A [`SweepDefinition`] is what varies and how long to search. A [`Sweep`] is its folder: the
-//! definition, and a journal to which everything that happens is added at once, so that whatever
-//! ends the process, the sweep is resumed from there. [`run`] ties the parts together: a sampler
-//! chooses settings, an [`Executor`] trains them, [`Asha`] ends poor trials early. Trials never see
-//! the test split.
+//! definition, and a journal to which everything that happens is added immediately, so that
+//! whatever ends the process, the sweep is resumed from there. [`run`] ties the parts together: a
+//! sampler chooses settings, an [`Executor`] trains them, [`Asha`] ends poor trials early. Trials
+//! never see the test split.
 
 mod definition;
 mod engines;

@@ -1,7 +1,7 @@
 //! Loss and accuracy of steps, and summed over an epoch.
 //!
 //! A GPU computes ahead while the next steps are queued: their figures are read together, a few
-//! times per displayed frame. On the CPU they are known at once.
+//! times per displayed frame. On the CPU they are known immediately.
 
 use std::time::{Duration, Instant};
 

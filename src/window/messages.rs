@@ -84,7 +84,7 @@ impl Message {
         )
     }
 
-    /// A change of the kept drawings was taken back.
+    /// A change of the kept drawings was undone.
     pub fn undone(edit: &Edit) -> Self {
         let what = match (edit.remove.as_slice(), edit.add.as_slice()) {
             ([], [kept]) => format!("The drawing of a {} was removed.", kept.digit),

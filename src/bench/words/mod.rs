@@ -99,7 +99,7 @@ pub fn text(report: &BenchmarkReport) -> String {
     text
 }
 
-/// The machine's peak rates: matrix products and memory copies.
+/// The machine's peak rates: matrix multiplications and memory copies.
 fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let counts = thread_counts(rows, |row| {
         matches!(

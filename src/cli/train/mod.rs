@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use self::watch::{RunEnd, RunStart};
+use self::watch::{RunEnd, StartFrom};
 use super::arguments::{choice, path_or_run};
 use super::engine::{Engine, data_folders, settings};
 use super::failure::Failure;
@@ -170,12 +170,12 @@ pub fn run(arguments: &TrainArgs) -> Result<(), Failure> {
                 "There is no interrupted run to save.".to_owned(),
             ));
         }
-        None => RunStart::New,
-        Some(folder) if !arguments.save => RunStart::Resumed(folder),
+        None => StartFrom::New,
+        Some(folder) if !arguments.save => StartFrom::Resumed(folder),
         Some(folder)
             if Checkpoints::position(&folder).is_some_and(|position| position.epochs > 0) =>
         {
-            RunStart::Saved(folder)
+            StartFrom::Saved(folder)
         }
         Some(_) => {
             let none = "No epoch of this run is complete, so there is no model to save. To continue training: inkling train --resume";
@@ -197,7 +197,7 @@ pub fn run(arguments: &TrainArgs) -> Result<(), Failure> {
                 return Err(Failure::Interrupted);
             }
         };
-        start = RunStart::New;
+        start = StartFrom::New;
         report::finished(&summary, &mut output)?;
         if is_rescued {
             return Err(Failure::of_rescue());
@@ -256,7 +256,7 @@ pub fn train(
     output: &mut Output,
 ) -> Result<Option<RunSummary>, Failure> {
     let engine = Engine::start(config.device, data_dir)?;
-    match watch::train(&engine, config, &RunStart::New, None, output)? {
+    match watch::train(&engine, config, &StartFrom::New, None, output)? {
         RunEnd::Saved(summary) | RunEnd::Rescued(summary) => {
             report::finished(&summary, output).map(|()| Some(*summary))
         }

@@ -32,7 +32,7 @@ pub enum RunEnd {
 }
 
 #[derive(Debug)]
-pub enum RunStart {
+pub enum StartFrom {
     /// At its first step.
     New,
     /// From the checkpoint in this folder.
@@ -41,7 +41,7 @@ pub enum RunStart {
     Saved(PathBuf),
 }
 
-impl RunStart {
+impl StartFrom {
     pub fn checkpoint(&self) -> Option<&PathBuf> {
         match self {
             Self::New => None,
@@ -55,7 +55,7 @@ impl RunStart {
 pub fn train(
     engine: &Engine,
     config: &RunConfig,
-    start: &RunStart,
+    start: &StartFrom,
     tensorboard: Option<&Path>,
     output: &mut Output,
 ) -> Result<RunEnd, Failure> {
@@ -103,11 +103,11 @@ pub fn train(
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
                 match start {
-                    RunStart::New => {}
-                    RunStart::Resumed(_) => {
+                    StartFrom::New => {}
+                    StartFrom::Resumed(_) => {
                         progress.note(&format!("Resuming after {position} of {}.", config.epochs));
                     }
-                    RunStart::Saved(_) => {
+                    StartFrom::Saved(_) => {
                         progress.note(&format!(
                             "Saving the run as it was after epoch {} of {}.",
                             position.epochs, config.epochs
@@ -203,7 +203,7 @@ pub fn train(
     };
     let result = match start {
         // All of its epochs may be complete.
-        RunStart::Saved(folder)
+        StartFrom::Saved(folder)
             if Checkpoints::position(folder)
                 .is_none_or(|position| position.epochs < config.epochs) =>
         {

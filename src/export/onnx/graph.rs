@@ -209,7 +209,7 @@ impl<'a> Graph<'a> {
         };
         let [query, key, value] = &parts;
         let query = split_heads(query, &[0, 2, 1, 3]);
-        // Transposed here for the matrix product with the queries.
+        // Transposed here for the matrix multiplication with the queries.
         let key = split_heads(key, &[0, 2, 3, 1]);
         let value = split_heads(value, &[0, 2, 1, 3]);
         self.value = query;

@@ -59,7 +59,7 @@ impl Module {
 
     /// The source below `class`, whose result has `suffix` after it.
     fn source(mut self, about: Option<&str>, suffix: &str) -> String {
-        // What would only be assigned and returned is returned at once.
+        // What would only be assigned and returned is returned immediately.
         if suffix.is_empty()
             && self.expression.len() == 1
             && let Some(last) = self.forward.pop()

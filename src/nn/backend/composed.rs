@@ -161,7 +161,7 @@ pub fn fused_softmax(x: &Tensor) -> Result<Tensor> {
 }
 
 /// `ops::conv2d`: for each pixel of the kernel a slice of the image; all slices side by side are
-/// the rows of a matrix product (im2col).
+/// the rows of a matrix multiplication (im2col).
 pub fn conv2d(
     x: &Tensor,
     weight: &Tensor,
@@ -329,7 +329,7 @@ pub fn cross_entropy(
     Tensor::cat(&[loss.reshape(1)?, correct.reshape(1)?], 0)
 }
 
-/// A matrix product of operands in this number format; the output is f32.
+/// A matrix multiplication of operands in this precision; the output is f32.
 fn product(a: &Tensor, b: &Tensor, precision: Precision) -> Result<Tensor> {
     let format = match precision {
         Precision::F32 | Precision::Tf32 => return a.matmul(b),

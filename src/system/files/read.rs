@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::system::NotRegular;
 
-/// Opens a regular file, or a symbolic link to one, for reading. Refuses anything else at once.
+/// Opens a regular file, or a symbolic link to one, for reading. Refuses anything else immediately.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     // Merely opening a device can change its state.
     require_regular(&std::fs::metadata(path)?)?;

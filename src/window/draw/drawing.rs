@@ -95,7 +95,7 @@ impl PenStroke {
 #[derive(Clone, Debug)]
 pub struct Drawing {
     strokes: Vec<PenStroke>,
-    /// Changes that can be taken back.
+    /// Changes that can be undone.
     past: VecDeque<Change>,
     /// Those that were.
     future: Vec<Change>,
@@ -232,7 +232,7 @@ impl Drawing {
             .collect();
         let touched = left.iter().any(Option::is_some);
         if touched {
-            // What the eraser takes away until it is lifted comes back at once.
+            // What the eraser takes away until it is lifted comes back immediately.
             if !erased {
                 self.remember(Change::Replace(self.strokes.clone(), None));
             }

@@ -25,7 +25,7 @@ pub struct OpenImage {
 #[derive(Debug, Default)]
 pub struct OpenImages {
     open: Vec<Arc<OpenImage>>,
-    /// Those that were taken back by Undo, for Redo.
+    /// Those that were undone, for Redo.
     undone: Vec<Arc<OpenImage>>,
     /// Those that Clear closed, for Undo, until the canvas changes.
     cleared: Vec<Arc<OpenImage>>,
@@ -111,7 +111,7 @@ impl Draw {
         true
     }
 
-    /// Opens the image again that was taken back last; false if there is none.
+    /// Opens the image again that was undone last; false if there is none.
     pub(super) fn redo_image(&mut self, ctx: &mut Ctx) -> bool {
         let images = &mut self.images;
         let redone = !images.undone.is_empty() && ctx.screen == Screen::Draw;

@@ -57,7 +57,7 @@ pub enum MachineAction {
     UseCudaFolder(Option<PathBuf>),
     /// Copy what helps to find a fault.
     CopyDiagnostics,
-    /// Ask for a host; for this one at once, if it is given.
+    /// Ask for a host; for this one immediately, if it is given.
     Ask(Option<String>),
     Type(String),
     /// Connect to the host that is typed.

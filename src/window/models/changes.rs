@@ -168,7 +168,7 @@ impl Models {
             .then(|| Message::name_taken(&name))
     }
 
-    /// Shows the annotation at once, and has it written.
+    /// Shows the annotation immediately, and has it written.
     pub fn annotate(&mut self, ctx: &mut Ctx, folder: PathBuf, annotation: &Annotation) {
         let annotation = annotation.cleaned();
         if self.name_problem(&folder, &annotation.name).is_some() {

@@ -105,7 +105,7 @@ impl MyDigitsView {
         is_last
     }
 
-    /// The digit that the last drawing was kept with, while that can be taken back from Draw.
+    /// The digit that the last drawing was kept with, while that can be undone from Draw.
     pub fn just_kept(&self, draw: &Draw) -> Option<u8> {
         self.just_kept.filter(|_| draw.one.strokes().is_empty())
     }

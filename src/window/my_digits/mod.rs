@@ -1,5 +1,5 @@
 //! The drawings that the person keeps: what is known of them, what the model in use makes of them,
-//! and changes of their file, which can be taken back.
+//! and changes of their file, which can be undone.
 
 mod keeping;
 mod update;
@@ -23,7 +23,7 @@ use crate::window::{App, Ctx, Screen};
 
 /// The digits that drawings are kept of.
 pub const DIGITS: usize = 10;
-/// Changes that can be taken back.
+/// Changes that can be undone.
 const UNDONE: usize = 200;
 /// Drawings in one request: recognized in a few hundredths of a second.
 const AT_ONCE: usize = 40;
@@ -46,7 +46,7 @@ impl MyDrawing {
 #[derive(Clone, Debug)]
 enum FileStep {
     Read,
-    /// Make a change that can be taken back.
+    /// Make a change that can be undone.
     Change(Edit),
     Undo(Edit),
 }
@@ -61,9 +61,9 @@ pub struct MyDigitsView {
     version: u64,
     /// Tasks on the file; the first is in progress.
     steps: VecDeque<FileStep>,
-    /// Changes that can be taken back, the last one at the end.
+    /// Changes that can be undone, the last one at the end.
     undo: Vec<Edit>,
-    /// Changes that were taken back, the last one at the end.
+    /// Changes that were undone, the last one at the end.
     redo: Vec<Edit>,
     /// The digit of the drawing that was kept last, until something else is drawn.
     pub(in crate::window) just_kept: Option<u8>,
@@ -109,7 +109,7 @@ impl MyDigitsView {
             .collect()
     }
 
-    /// True if a change was taken back, and no other was made since.
+    /// True if a change was undone, and no other was made since.
     pub fn can_redo(&self) -> bool {
         !self.redo.is_empty()
     }
@@ -153,7 +153,7 @@ impl MyDigitsView {
         self.asked = None;
     }
 
-    /// A request that failed stays asked: asked again at once, it would fail again.
+    /// A request that failed stays asked: asked again immediately, it would fail again.
     pub(in crate::window) fn on_answers(&mut self, request: u64, answers: Vec<DrawingAnswer>) {
         if let Some((_, lines)) = self.asked.take_if(|(asked, _)| *asked == request) {
             self.answers.extend(lines.into_iter().zip(answers));
@@ -173,7 +173,7 @@ impl MyDigitsView {
         }
     }
 
-    /// Makes a change that can be taken back.
+    /// Makes a change that can be undone.
     fn make(&mut self, ctx: &mut Ctx, edit: Edit) {
         ctx.withdraw_offer(MyDigitsAction::RedoKept);
         self.undo.push(edit.clone());
@@ -200,7 +200,7 @@ impl MyDigitsView {
         self.do_step(ctx, FileStep::Undo(edit.inverse()));
     }
 
-    /// Makes the change again that was taken back last.
+    /// Redoes the change that was undone last.
     fn redo_kept(&mut self, ctx: &mut Ctx) {
         if let Some(edit) = self.redo.pop() {
             self.make(ctx, edit);
@@ -259,7 +259,7 @@ impl MyDigitsView {
         self.begin_step(ctx);
     }
 
-    /// The file is as it was: what was not changed is not taken back, and what was not taken back
+    /// The file is as it was: what was not changed is not undone, and what was not undone
     /// can still be.
     fn step_failed(&mut self, step: Option<FileStep>, collection: Option<&mut Collection>) {
         match step {

@@ -27,7 +27,7 @@ pub enum MyDigitsAction {
     DrawKept(Box<KeptDrawing>),
     /// Take the last change of the kept drawings back.
     UndoKept,
-    /// Make the change of the kept drawings again that was taken back last.
+    /// Redo the change of the kept drawings that was undone last.
     RedoKept,
     /// Import an ink file chosen in a dialog into the kept drawings.
     ImportInk,

@@ -1,5 +1,5 @@
-//! Dense matrix products: views of slices, small products of tiles, the only call of `gemm`, and
-//! rounding operands to a shorter number format.
+//! Dense matrix multiplications: views of slices, small products of tiles, the only call of `gemm`,
+//! and rounding operands to a shorter precision.
 
 use std::borrow::Cow;
 use std::ops::Range;

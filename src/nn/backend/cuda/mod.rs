@@ -1,5 +1,5 @@
-//! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix products: each op takes a few
-//! launches and copies nothing from or to the CPU.
+//! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix multiplications: each op takes
+//! a few launches and copies nothing from or to the CPU.
 
 mod autotune;
 mod batch_norm;
@@ -20,7 +20,7 @@ use crate::run_config::Activation;
 
 /// Our kernels for NVIDIA GPUs.
 pub const CUDA: &dyn Backend = &Cuda { autotune: false };
-/// The same, with the fastest algorithms for matrix products, which are found by trying.
+/// The same, with the fastest algorithms for matrix multiplications, which are found by trying.
 pub const AUTOTUNED: &dyn Backend = &Cuda { autotune: true };
 
 #[derive(Debug)]

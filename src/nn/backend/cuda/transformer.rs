@@ -63,7 +63,7 @@ struct Attention {
 }
 
 impl Attention {
-    /// The parts as operands of a matrix product for each head:
+    /// The parts as operands of a matrix multiplication for each head:
     /// `[parts, sequences x heads, tokens, head_dim]`.
     fn split(self, x: &Tensor, parts: u32) -> Result<Tensor> {
         let layout = HeadLayout {
@@ -115,7 +115,7 @@ impl Attention {
         1.0 / (self.layout.head_dim as f32).sqrt()
     }
 
-    /// How much each token attends to each, as an operand of a matrix product.
+    /// How much each token attends to each, as an operand of a matrix multiplication.
     fn softmax(self, scores: &Tensor) -> Result<Tensor> {
         let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
         let weights = empty(scores.shape(), dtype, scores)?;

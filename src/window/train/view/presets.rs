@@ -176,7 +176,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let spoken = joined(std::iter::once(work.as_str()).chain(spoken), ", ");
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(spoken.clone()),
-        ..WidgetInfo::selected(Role::Button, ui.is_enabled(), chosen, preset.label())
+        ..WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), chosen, preset.label())
     });
     let about = figures.known().map(|gauge| gauge.about.as_str());
     let what = descriptions::preset(preset);

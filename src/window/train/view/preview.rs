@@ -85,7 +85,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let name = format!("Samples of {}", chosen.label());
     style::name(&response, Role::Image, &name);
     let Some(samples) = app.train.samples(&app.ctx) else {
-        // Built-in digits are there at once.
+        // Built-in digits are there immediately.
         if app.train.is_looking_at_data(&app.ctx, &app.my_digits) && *chosen != DataSpec::builtin()
         {
             ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {

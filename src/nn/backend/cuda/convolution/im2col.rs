@@ -1,7 +1,7 @@
-//! Convolution as one matrix product of cuBLAS, of im2col's matrix with the weights.
+//! Convolution as one matrix multiplication of cuBLAS, of im2col's matrix with the weights.
 //!
 //! The bias is the weight of a pixel that is always 1, so that its gradient comes out of the same
-//! matrix product as theirs; in half precision it is rounded with them.
+//! matrix multiplication as theirs; in half precision it is rounded with them.
 
 use candle_core::{DType, Result, Tensor};
 
@@ -12,7 +12,8 @@ use crate::nn::Parameter;
 
 /// Elements that a block writes, as in `im2col.cuh`.
 pub const BLOCK_ELEMENTS: usize = 256 * 4 * 4;
-/// The length of a patch is a multiple of this: half-precision matrix products need it to be fast.
+/// The length of a patch is a multiple of this: half-precision matrix multiplications need it to be
+/// fast.
 const PATCH_MULTIPLE: usize = 8;
 
 pub struct Im2col {

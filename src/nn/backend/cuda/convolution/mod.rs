@@ -1,8 +1,8 @@
 //! Convolution, with 2x2 max-pooling (and `ReLU`) of its sums in one pass if a layer has it.
 //!
-//! If possible it is an implicit matrix product: a kernel of ours reads the pixels it multiplies
-//! from the image ([`implicit`]). Elsewhere im2col writes them as a matrix for cuBLAS ([`im2col`]).
-//! Both accumulate in f32.
+//! If possible it is an implicit matrix multiplication: a kernel of ours reads the pixels it
+//! multiplies from the image ([`implicit`]). Elsewhere im2col writes them as a matrix for cuBLAS
+//! ([`im2col`]). Both accumulate in f32.
 
 mod im2col;
 mod implicit;
