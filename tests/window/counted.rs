@@ -77,8 +77,8 @@ fn all(window: &Window) -> impl Iterator<Item = Node<'_>> {
 }
 
 /// The color at this point of what is painted there; `None` if that is a picture.
-fn ground(below: &[(Rect, Shape)], at: Pos2) -> Option<Color32> {
-    let mut ground = Some(Color32::BLACK);
+fn ground(window: &Window, below: &[(Rect, Shape)], at: Pos2) -> Option<Color32> {
+    let mut ground = Some(window.ctx.global_style().visuals.panel_fill);
     for (clip, shape) in below {
         if !clip.contains(at) {
             continue;
@@ -133,7 +133,7 @@ fn text_has_a_contrast_of_four_and_a_half_and_an_icon_of_three() {
             let (Some(color), true, false) = (color(text), clip.contains(at), is_disabled) else {
                 continue;
             };
-            let Some(ground) = ground(&shapes[..index], at) else {
+            let Some(ground) = ground(window, &shapes[..index], at) else {
                 continue;
             };
             counted += 1;
@@ -198,7 +198,6 @@ fn a_screen_has_at_most_one_filled_button_and_two_tinted_ones_of_full_height() {
 fn screen_readers_find_a_name_for_everything() {
     nothing_on_any_screen(|window| {
         let nameless = all(window).filter_map(|node| {
-            let place = node.rect();
             let node = node.accesskit_node();
             let (role, mut name) = (node.role(), node.label().unwrap_or_default());
             if matches!(role, Role::Label | Role::TextRun) {
@@ -209,7 +208,7 @@ fn screen_readers_find_a_name_for_everything() {
                 Role::GenericContainer | Role::Window | Role::Unknown | Role::ScrollView
             );
             let nameless = !only_groups && name.trim().is_empty();
-            nameless.then(|| format!("{role:?} at {place:?}"))
+            nameless.then(|| format!("{role:?} at {:?}", node.bounding_box()))
         });
         nameless.collect()
     });

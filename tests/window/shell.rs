@@ -112,8 +112,7 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
 fn a_notice_moves_nothing_that_somebody_draws_on() {
     let (mut window, mut engine) = sized([1400.0, 900.0]);
     window.start(&mut engine);
-    let places =
-        |window: &Window| ["Drawing canvas", "Stop", "Run progress"].map(|name| window.rect(name));
+    let places = |window: &Window| ["Drawing canvas", "Stop"].map(|name| window.rect(name));
     let before = places(&window);
     let run = window.the_run().id;
     engine.send(protocol::Event::Intervened {

@@ -325,7 +325,7 @@ fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
     });
 }
 
-/// Buttons for a finished run's model.
+/// Buttons for a finished run's model. The primary one of this screen is Start.
 fn next(
     ui: &mut Ui,
     run: &RunView,
@@ -336,7 +336,7 @@ fn next(
     ui.spacing_mut().item_spacing.x = 8.0;
     let model = || ModelRef::File(summary.model_path.clone());
     let about = "Draw digits and see this model recognize them";
-    style::ask(ui, style::primary_button("Draw with it"), None, about)
+    style::ask(ui, style::secondary_button("Draw with it"), None, about)
         .pushes(actions, || DrawAction::DrawWith(model()));
     let about = "The test images it got wrong, and which digits it confuses";
     style::ask(ui, style::secondary_button("See its mistakes"), None, about)
@@ -344,7 +344,7 @@ fn next(
             ModelsAction::ShowResults(summary.folder.clone())
         });
     let about = "Save this model for other programs";
-    if style::ask(ui, style::secondary_button("Export…"), None, about).clicked() {
+    if style::ask(ui, style::quiet_button("Export…"), None, about).clicked() {
         actions.push(ModelsAction::ShowModel(summary.folder.clone()).into());
         actions.push(ModelsAction::OpenExport(model()).into());
     }

@@ -145,13 +145,17 @@ pub fn allow_motion(ctx: &Context, allowed: bool) {
     });
 }
 
-/// The text color, dark or light, with more contrast on this background (relative luminance as in
-/// WCAG 2.2).
+/// Black or white, whichever has more contrast on this background (relative luminance as in WCAG
+/// 2.2): at least 4.5.
 pub fn readable_on(ground: Color32) -> Color32 {
     let [red, green, blue, _] = Rgba::from(ground).to_array();
     let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     // At this luminance the contrast with black equals that with white.
-    of(luminance <= 0.179).ink
+    if luminance > 0.179 {
+        Color32::BLACK
+    } else {
+        Color32::WHITE
+    }
 }
 
 /// Reads `assets/style.toml` again whenever it changes, so that the look can be worked on while the

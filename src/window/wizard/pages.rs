@@ -172,7 +172,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         style::invalid(ui, &obstacle.message.to_string());
     }
     ui.add_space(style::GAP / 2.0);
-    ui.add(style::secondary_button("Choose a folder…"))
+    ui.add(style::quiet_button("Choose a folder…"))
         .pushes(actions, || TrainAction::ChooseDataFolder);
     ui.label(style::hint(
         "Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz), Parquet files and ink files.",

@@ -200,7 +200,7 @@ fn listed(classes: &Classes, most: usize) -> String {
 
 /// The prompt on an empty canvas.
 fn hint(ui: &Ui, rect: Rect, several: bool, classes: &Classes, palette: style::Palette) {
-    let color = palette.ink.gamma_multiply(0.45);
+    let color = palette.faded;
     let painter = ui.painter();
     let small = rect.width() < 220.0;
     let title = if small {

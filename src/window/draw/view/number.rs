@@ -173,7 +173,7 @@ pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
     let width = ui.available_width();
     let place = style::verdict_row(ui, size, |ui| {
         if digits.is_empty() {
-            ui.label(RichText::new("?").size(size).color(palette.line));
+            ui.label(RichText::new("?").size(size).color(palette.faded));
             ui.label(RichText::new("Write a number to see it recognized").weak());
         } else {
             let fitting = width / (FIGURE * digits.len() as f32);

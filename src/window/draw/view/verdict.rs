@@ -36,13 +36,13 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, siz
     let palette = style::palette(ui);
     let place = style::verdict_row(ui, size, |ui| match &verdict {
         None => {
-            ui.label(RichText::new("?").size(size).color(palette.line));
+            ui.label(RichText::new("?").size(size).color(palette.faded));
             let waiting = format!("Draw {} to see it recognized", classes.one());
             ui.label(RichText::new(waiting).weak());
         }
         Some(verdict) if verdict.digits.is_empty() => {
             let title = RichText::new(verdict.title()).size(size);
-            ui.label(title.color(palette.line));
+            ui.label(title.color(palette.faded));
             labels(ui, size, &capitalized(&verdict.confidence), &verdict.detail);
         }
         Some(verdict) => {

@@ -253,7 +253,7 @@ impl Laid<'_> {
         let weak = ui.visuals().weak_text_color();
         let (rect, response) = ui.allocate_exact_size(vec2(self.width, height), Sense::click());
         let fill = if selected {
-            palette.accent.gamma_multiply(0.14)
+            palette.accent.gamma_multiply(0.1)
         } else if response.hovered() {
             ui.visuals().widgets.hovered.weak_bg_fill
         } else {

@@ -225,7 +225,7 @@ fn list(
                         "Until you have trained one, the starter model recognizes your drawings.",
                     );
                     ui.add_space(style::GAP / 2.0);
-                    ui.add(style::primary_button("Train a model"))
+                    ui.add(style::secondary_button("Train a model"))
                         .pushes(actions, || Action::Show(Screen::Train));
                 });
             });

@@ -159,7 +159,8 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let font = FontId::new(14.0, style::fonts::medium());
     painter.text(pos2(left, first), Align2::LEFT_CENTER, name, font, color);
     let at = pos2(left, second);
-    painter.text(at, Align2::LEFT_CENTER, &work, small, weak);
+    let color = if chosen { ink } else { weak };
+    painter.text(at, Align2::LEFT_CENTER, &work, small, color);
     for (gauge, color, y) in [
         (&figures.accuracy, palette.accent, first),
         (&figures.time, palette.bar, second),
