@@ -411,6 +411,8 @@ impl eframe::App for Inkling {
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        ui.ctx()
+            .accesskit_node_builder(egui::accesskit_root_id(), |root| root.set_label("Inkling"));
         self.frame(ui);
     }
 

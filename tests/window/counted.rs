@@ -203,12 +203,13 @@ fn screen_readers_find_a_name_for_everything() {
             if matches!(role, Role::Label | Role::TextRun) {
                 name += &node.value().unwrap_or_default();
             }
-            let only_groups = matches!(
+            // They say nothing by themselves.
+            let is_frame = matches!(
                 role,
-                Role::GenericContainer | Role::Window | Role::Unknown | Role::ScrollView
+                Role::GenericContainer | Role::ScrollView | Role::ScrollBar | Role::Tooltip
             );
-            let nameless = !only_groups && name.trim().is_empty();
-            nameless.then(|| format!("{role:?} at {:?}", node.bounding_box()))
+            let is_nameless = !is_frame && name.trim().is_empty();
+            is_nameless.then(|| format!("{role:?} at {:?}", node.bounding_box()))
         });
         nameless.collect()
     });

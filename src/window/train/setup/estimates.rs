@@ -264,7 +264,7 @@ fn documented_accuracy(preset: Preset, data: &DataSpec) -> Option<f64> {
         Preset::QuickLook => [Some(0.928), Some(0.983), Some(0.985)],
         Preset::OneEpoch => [Some(0.955), Some(0.992), Some(0.993)],
         Preset::Balanced => [Some(0.976), Some(0.996), Some(0.995)],
-        Preset::Best => [None, Some(0.997), None],
+        Preset::Best => [Some(0.98), Some(0.997), None],
         Preset::Compact => [Some(0.974), Some(0.995), None],
     };
     match data.sources() {
