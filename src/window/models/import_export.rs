@@ -173,7 +173,8 @@ impl Models {
                 let mut message = Message::imported(&summary, &finding);
                 if again {
                     let before = "A file of this name was imported before.";
-                    message.remedy = joined([before, &message.remedy], " ").trim_end().to_owned();
+                    let sentences = [before, &message.remedy];
+                    message.remedy = joined(sentences.iter().filter(|text| !text.is_empty()), " ");
                 }
                 ctx.list_runs();
                 self.close_comparison(ctx);
