@@ -33,6 +33,7 @@ pub struct Sweep {
     ends: Vec<(u32, f64)>,
     elapsed: f64,
     tested: Option<(u32, Tested)>,
+    data_notes: Vec<String>,
     journal: File,
     _lock: File,
 }
@@ -116,6 +117,11 @@ impl Sweep {
         self.tested.as_ref()
     }
 
+    /// What was done to its data besides reading it, in the words of a trial.
+    pub fn data_notes(&self) -> &[String] {
+        &self.data_notes
+    }
+
     /// Notes the run that came of a trial.
     pub fn record_test(&mut self, trial: u32, tested: Tested) -> Result<(), SweepError> {
         self.record(trial, self.elapsed, Entry::Tested(tested))
@@ -146,6 +152,10 @@ pub enum Entry {
     Pruned,
     Failed {
         reason: String,
+    },
+    /// It said what was done to its data besides reading it.
+    DataNotes {
+        notes: Vec<String>,
     },
     /// Its settings were trained once more as a saved run, which was tested.
     Tested(Tested),
@@ -195,6 +205,7 @@ impl Sweep {
             ends: Vec::new(),
             elapsed: 0.0,
             tested: None,
+            data_notes: Vec::new(),
             journal,
             _lock: lock,
         }
@@ -372,7 +383,10 @@ impl Sweep {
         } else {
             let state = self.trial_mut(trial);
             let state = state.ok_or_else(|| format!("trial {trial} has not begun"))?;
-            if let Entry::Tested(tested) = entry {
+            if let Entry::DataNotes { notes } = entry {
+                let notes = notes.iter().map(|note| visible::one_line(note));
+                self.data_notes = notes.collect();
+            } else if let Entry::Tested(tested) = entry {
                 if tested
                     .test_accuracy
                     .is_some_and(|accuracy| !(0.0..=1.0).contains(&accuracy))
@@ -470,7 +484,7 @@ fn advance(trial: &mut Trial, entry: Entry) -> Result<(), String> {
             trial.outcome = Some(Outcome::Failed { reason });
         }
         // Taken before.
-        Entry::Started { .. } | Entry::Tested(_) => {}
+        Entry::Started { .. } | Entry::DataNotes { .. } | Entry::Tested(_) => {}
     }
     Ok(())
 }

@@ -190,6 +190,12 @@ impl Session<'_> {
             TrialEvent::DataNotes(notes) if notes == self.data_notes => {}
             TrialEvent::DataNotes(notes) => {
                 self.observer.data_notes(&notes);
+                if notes != self.sweep.data_notes() {
+                    let entry = Entry::DataNotes {
+                        notes: notes.clone(),
+                    };
+                    self.sweep.record(number, elapsed, entry)?;
+                }
                 self.data_notes = notes;
             }
             TrialEvent::Epoch(epoch) => {

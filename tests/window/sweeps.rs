@@ -60,6 +60,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         assert_eq!(view.csv().lines().count(), 31);
         let sweep = Sweep::open(view.folder.as_ref().unwrap()).unwrap();
         assert!(sweep.trials() == view.trials && sweep.is_complete());
+        assert_eq!(sweep.data_notes(), [DATA_NOTE], "whoever opens it sees it");
         assert!(!window.has("Sweep progress"), "it is complete");
         window.get_by_label(DATA_NOTE);
         window.get_by_label_contains("Best: 9");

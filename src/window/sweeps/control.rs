@@ -167,8 +167,6 @@ impl Sweeps {
             SweepNews::Ended(mut view, error) => {
                 ctx.sweep = None;
                 view.selected = selected;
-                let before = self.shown.take().map(|view| view.data_notes);
-                view.data_notes = before.unwrap_or_default();
                 if let Some(error) = error {
                     view.phase = SweepPhase::Failed(error.message());
                 }

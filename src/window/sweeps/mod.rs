@@ -96,6 +96,7 @@ impl SweepView {
         view.trials = sweep.trials().to_vec();
         view.ends = sweep.ends().to_vec();
         view.elapsed = sweep.elapsed();
+        view.data_notes = sweep.data_notes().to_vec();
         view.tested = sweep.tested().cloned();
         view.importance = importance(&view.definition, &view.trials);
         view.phase = if sweep.is_complete() {
