@@ -89,9 +89,8 @@ enum Command {
     Export(export::ExportArgs),
     /// Import weights that were trained elsewhere
     Import(import::ImportArgs),
-    /// List, show, rename and delete runs
-    #[command(subcommand)]
-    Runs(runs::Command),
+    /// List, show, rename and delete runs; without a command, list them
+    Runs(runs::RunsArgs),
     /// List, show, check, export and download data sets
     #[command(subcommand)]
     Data(data::Command),
@@ -213,7 +212,7 @@ fn run(command: Option<Command>, files: &[PathBuf], process_start: Instant) -> R
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
         Some(Command::Import(arguments)) => import::run(arguments),
-        Some(Command::Runs(command)) => runs::run(&command),
+        Some(Command::Runs(arguments)) => runs::run(arguments),
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Hosts(command)) => hosts::run(&command),

@@ -17,9 +17,17 @@ use crate::text::format::{count, duration, grouped, joined, local_time, widest};
 use crate::text::table::{self, Line, Section};
 use crate::text::visible;
 
-/// The commands of `inkling runs`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct RunsArgs {
+    #[command(flatten)]
+    list: List,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
 #[derive(Debug, Subcommand)]
-pub enum Command {
+enum Command {
     /// List the runs, the newest first: title, accuracy, data and date
     List(List),
     /// Show a run: its settings, results and files
@@ -107,15 +115,15 @@ struct Run<'a> {
 }
 
 /// Runs one of them.
-pub fn run(command: &Command) -> Result<(), Failure> {
+pub fn run(arguments: RunsArgs) -> Result<(), Failure> {
     let store = Store::new(Paths::find().runs);
-    match command {
-        Command::List(list) => run_list(&store, list),
-        Command::Show(show) => run_show(&store, show),
-        Command::Rename(rename) => run_rename(&store, rename),
-        Command::Delete(delete) => run_delete(&store, delete),
+    match arguments.command.unwrap_or(Command::List(arguments.list)) {
+        Command::List(list) => run_list(&store, &list),
+        Command::Show(show) => run_show(&store, &show),
+        Command::Rename(rename) => run_rename(&store, &rename),
+        Command::Delete(delete) => run_delete(&store, &delete),
         Command::Path(Named { run }) => {
-            let entry = find(store.list(), run)?;
+            let entry = find(store.list(), &run)?;
             Output::new(false).script(&model_of(&entry)?.display().to_string())
         }
     }

@@ -59,6 +59,7 @@ const COMMANDS: [(&str, &str, &str, &[Generate]); 23] = [
     ),
     ("export", "The line", "", &[of::<export::Exported>]),
     ("import", "The line", "", &[of::<import::Imported>]),
+    ("runs", "Lines", "", &[of::<runs::Listed<'_>>]),
     ("runs list", "Lines", "", &[of::<runs::Listed<'_>>]),
     ("runs show", "The line", "", &[of::<runs::Listed<'_>>]),
     ("data list", "Lines", "", &[of::<data::Entry>]),

@@ -14,10 +14,10 @@ fn runs_are_listed_shown_named_and_deleted() {
             0,
         );
     }
-    let listed = objects(&run(home, "runs list --json"));
+    let listed = objects(&run(home, "runs --json"));
     let title = |index: usize| listed[index]["title"].as_str().unwrap().to_owned();
     assert_eq!((listed.len(), title(0)), (2, format!("{} 2", title(1))));
-    prints(&run(home, "runs list"), &title(0));
+    prints(&run(home, "runs"), &title(0));
 
     // The whole title of one is the beginning of the other's.
     let path_of = |name: &str| {
