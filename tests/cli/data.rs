@@ -43,6 +43,21 @@ fn data_sets_are_listed_with_where_they_are() {
     assert!(people.contains("not found"), "{people}");
 }
 
+#[test]
+fn a_set_that_is_missing_names_the_folder_and_the_download() {
+    let home = tempfile::tempdir().unwrap();
+    let mut train = inkling(home.path());
+    // An empty variable names no folder.
+    train.env("INKLING_DATA_DIR", "");
+    let output = train.args(["train", "--data", "mnist"]).output().unwrap();
+    exits(&output, 1);
+    let refused = stderr(&output);
+    let folder = home.path().join("data");
+    for words in [&*folder.to_string_lossy(), "inkling data fetch mnist"] {
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
 /// Two drawings of each digit but the 7, and a line that is none.
 fn keep_drawings(home: &std::path::Path) {
     let mut text = String::from("this is not a drawing\n");
