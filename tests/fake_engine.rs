@@ -37,16 +37,15 @@ use inkling::records::benchmark::{
 use inkling::records::{
     Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, COMPONENTS,
     Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, DigitDetection, DigitMap,
-    DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport,
-    EvaluationSpec, Explanation, FileInfo, FilterImages, FineTuned, HeldOutAnswer, HeldOutImage,
-    HeldOutSnapshot, ImportFinding, Inspection, JobId, LabelRejection, LabeledImage,
-    LearningRateFinding, MapLayer, MapPoint, MapSource, MapSpec, MeasuredReading, ModelComparison,
-    ModelInfo, ModelLook, ModelRef, NearImage, Neighborhood, Normalization, Prediction,
-    PredictionDetails, Profile, RELIABILITY_BINS, Reached, Reading, ReceivedBundle, Recognition,
-    ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample,
-    SingleStep, SplitEvaluation, StepPoint, Suggestion, Telemetry, TensorFormat, TensorInfo,
-    TimeToAccuracy, Trials, UnitName, UnitSelection, UnitUpdate, Update, WhySpec, WriterScore,
-    snapshot_step,
+    DigitPrediction, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec,
+    Explanation, FileInfo, FilterImages, FineTuned, HeldOutAnswer, HeldOutImage, HeldOutSnapshot,
+    ImportFinding, Inspection, JobId, LabelRejection, LabeledImage, LearningRateFinding, MapLayer,
+    MapPoint, MapSource, MapSpec, MeasuredReading, ModelComparison, ModelInfo, ModelLook, ModelRef,
+    NearImage, Neighborhood, Normalization, Prediction, PredictionDetails, Profile,
+    RELIABILITY_BINS, Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan,
+    RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation,
+    StepPoint, Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, Trials, UnitName,
+    UnitSelection, UnitUpdate, Update, WhySpec, WriterScore, snapshot_step,
 };
 use inkling::run_config::{
     Activation, Classes, ConfigError, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
@@ -956,9 +955,7 @@ impl FakeEngine {
                     imported: Some("net.pt".to_owned()),
                     ..summary(&RunConfig::default(), Vec::new(), false)
                 };
-                let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
                 let finding = ImportFinding::Recognized {
-                    renamed,
                     accuracy: 0.97,
                     images: 1000,
                     tried_on: DataSpec::builtin(),
@@ -1107,7 +1104,6 @@ pub fn trials() -> Trials {
         accuracy,
     };
     Trials {
-        doubt: Doubt::LowAccuracy,
         images: 1000,
         tried_on: DataSpec::builtin(),
         readings: vec![

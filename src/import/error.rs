@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::problem::{Code, Explain, Problem, sentence};
-use crate::records::{Doubt, EXPORT_AS_ONNX, MeasuredReading, Trials};
+use crate::records::{EXPORT_AS_ONNX, ImportSpec, MeasuredReading, Trials};
 use crate::run_config::{DataSpec, ModelKind};
 use crate::system::NotRegular;
 use crate::text::format::{grouped, joined, percent};
@@ -15,13 +15,12 @@ pub enum ImportError {
         sentence(reason)
     )]
     Malformed { path: PathBuf, reason: String },
-    #[error(
-        "The weights in {path} do not match any network that Inkling supports. Closest match: {}. Differences: {}.",
-        mismatch.closest.label(), mismatch.differences()
-    )]
+    #[error("The weights in {path} do not match {network}: {weights}.")]
     Mismatch {
         path: PathBuf,
-        mismatch: Box<Mismatch>,
+        network: String,
+        /// The first of them, with their shapes.
+        weights: String,
     },
     #[error("The weights in {path} cannot be used: {name} contains NaN or infinite values.")]
     NotFinite { path: PathBuf, name: String },
@@ -45,15 +44,17 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    pub fn malformed(path: &Path, reason: String) -> Self {
-        let path = path.to_owned();
-        Self::Malformed { path, reason }
-    }
-
-    pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Self + '_ {
-        |error| Self::Unreadable {
-            path: path.to_owned(),
-            reason: error.to_string(),
+    /// Weights with these names and shapes, which may have been said to be those of some network.
+    pub fn mismatch(spec: &ImportSpec, weights: &[(&str, &[usize])]) -> Self {
+        const LISTED: usize = 6;
+        let all = "any network that Inkling supports";
+        let listed = weights.iter().take(LISTED);
+        let listed = listed.map(|(name, shape)| format!("{name} ({})", joined(*shape, "x")));
+        let more = if weights.len() > LISTED { ", …" } else { "" };
+        Self::Mismatch {
+            path: spec.path.clone(),
+            network: spec.model.map_or(all, ModelKind::label).to_owned(),
+            weights: joined(listed, ", ") + more,
         }
     }
 }
@@ -87,59 +88,26 @@ fn all_models() -> String {
     joined(ModelKind::ALL.iter().map(|model| model.label()), ", ")
 }
 
-/// What stands between a file's weights and the network they resemble most: a weight of either, with
-/// its shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    pub closest: ModelKind,
-    /// Weights it has and the file does not have in this shape.
-    pub missing: Vec<String>,
-    /// Weights the file has and it does not have in this shape.
-    pub unexpected: Vec<String>,
-}
-
-impl Mismatch {
-    fn differences(&self) -> String {
-        const FEW: usize = 6;
-        let parts = [("missing", &self.missing), ("unexpected", &self.unexpected)];
-        let parts = parts.into_iter().filter(|(_, weights)| !weights.is_empty());
-        let part = |(kind, weights): (&str, &Vec<String>)| {
-            let more = match weights.len().saturating_sub(FEW) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!("{kind}: {}{more}", joined(weights.iter().take(FEW), ", "))
-        };
-        joined(parts.map(part), "; ")
-    }
-}
-
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> String {
     let model = trials.network().model();
-    let fits = format!("its weights fit {}, but", model.label());
-    let reason = match trials.doubt {
-        _ if !model.is_trainable() => {
-            "it is not clear how its network expects pixels to be normalized".to_owned()
-        }
-        Doubt::Close => format!("{fits} several interpretations are equally accurate"),
-        Doubt::LowAccuracy => format!(
-            "{fits} all interpretations have too low an accuracy to tell how the network was built"
-        ),
-    };
-    let tried_on = if trials.tried_on == DataSpec::builtin() {
-        "built-in digits".to_owned()
+    let reason = if model.is_trainable() {
+        format!(
+            "its weights fit {}, but do not say how it was built",
+            model.label()
+        )
     } else {
-        format!("training images of {}", trials.tried_on.label())
+        "it does not say how its pixels are normalized".to_owned()
     };
     let measured = |it: &MeasuredReading| {
         let accuracy = percent(it.accuracy, 1);
         format!("{accuracy} with {}", trials.describe(&it.reading))
     };
     format!(
-        "{} was not imported: {reason}. Accuracy on {} {tried_on}: {}.",
+        "{} was not imported: {reason}. Accuracy on {} images of {}: {}.",
         path.display(),
         grouped(trials.images),
+        trials.tried_on.label(),
         joined(trials.readings.iter().map(measured), "; ")
     )
 }
@@ -151,10 +119,10 @@ fn how_to_decide(trials: &Trials) -> String {
     } else {
         ""
     };
-    let options = match trials.network().model() {
-        ModelKind::Onnx => "--mean and --std",
-        ModelKind::Cnn => "--layers, --activation, --mean and --std",
-        _ => "--network, --activation, --mean and --std",
+    let options = if trials.network().model().is_trainable() {
+        "--network, --layers, --activation, --mean and --std"
+    } else {
+        "--mean and --std"
     };
     let offered = trials.readings.first();
     let offered = offered.map_or_else(String::new, |it| trials.describe(&it.reading));

@@ -11,18 +11,15 @@ mod state_dict;
 mod tensors;
 mod trial;
 
-use std::borrow::Cow;
 use std::path::Path;
 
-pub use error::{ImportError, Mismatch};
+pub use error::ImportError;
 pub use identify::{CLASSES, Identified, identify};
-pub use tensors::{NamedTensor, Weights, is_index};
+pub use tensors::Weights;
 pub use trial::{MoreImages, TrialImages, Tried, choose};
 
 use self::tensors::Tensor;
-use self::trial::{
-    Body, Candidate, Candidates, Decided, calibrated, calibration_of, decide, trial_digits,
-};
+use self::trial::{Body, Candidate, Candidates, calibrated, decide, trial_digits};
 use crate::data::Split;
 use crate::export::RUN_KEY;
 use crate::nn::onnx::self_contained;
@@ -32,7 +29,7 @@ use crate::nn::{
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{Calibration, ImportFinding, ImportSpec, RunPlan, RunSummary};
-use crate::run_config::{DataSpec, DeviceChoice, Precision, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -54,25 +51,26 @@ pub fn import(
     progress: &mut impl Progress,
 ) -> Result<Imported, ImportError> {
     let path = &spec.path;
-    if is_index(path) {
-        let weights = Weights::open_index(path)?;
-        return tried(spec, &weights, more_images, progress);
-    }
-    let bytes = read_limited(path, MAX_FILE_BYTES).map_err(ImportError::unreadable(path))?;
+    let unreadable = |error: std::io::Error| ImportError::Unreadable {
+        path: path.clone(),
+        reason: error.to_string(),
+    };
+    let bytes = read_limited(path, MAX_FILE_BYTES).map_err(unreadable)?;
     progress.report(0.0).map_err(Problem::from)?;
     if let Ok(source) = SafetensorsFile::read(&bytes)
         && source.text(CARD_KEY).is_some()
     {
-        return described(spec, &bytes, &source, progress);
+        return described(spec, &bytes, &source);
     }
-    let whole = if is_onnx(&bytes) {
-        self_contained(&bytes, path)
+    let opened = if is_onnx(&bytes) {
+        self_contained(&bytes, path).and_then(|whole| Weights::open(&whole))
     } else {
-        Ok(Cow::Borrowed(&*bytes))
+        Weights::open(&bytes)
     };
-    let weights = whole
-        .and_then(|whole| Weights::open(&whole))
-        .map_err(|reason| ImportError::malformed(path, reason))?;
+    let weights = opened.map_err(|reason| ImportError::Malformed {
+        path: path.clone(),
+        reason,
+    })?;
     drop(bytes);
     tried(spec, &weights, more_images, progress)
 }
@@ -99,27 +97,16 @@ fn tried(
     let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
     let part = &mut progress.part(0.1, 0.3);
     let candidates = candidates(spec, &all, weights, &digits, part)?;
-    let Decided {
-        net,
-        reading,
-        accuracy,
-        tried_on,
-        doubt,
-    } = decide(
-        &candidates,
-        &all,
-        &digits,
-        more_images,
-        &mut progress.part(0.3, 0.7),
-    )?;
-    let sure = doubt.is_none();
-    if let Some(trials) = doubt.filter(|_| !spec.accept) {
-        return Err(ImportError::Undecided {
-            path: spec.path.clone(),
-            trials: Box::new(trials),
-        });
+    let part = &mut progress.part(0.3, 0.7);
+    let decided = decide(&candidates, &all, &digits, more_images, part)?;
+    let sure = decided.doubt.is_none();
+    let path = spec.path.clone();
+    if let Some(trials) = decided.doubt.filter(|_| !spec.accept) {
+        let trials = Box::new(trials);
+        return Err(ImportError::Undecided { path, trials });
     }
-    let (net, fitted) = calibrated(net, &digits, &mut progress.part(0.7, 1.0))?;
+    let reading = decided.reading;
+    let (net, fitted) = calibrated(decided.net, &digits, &mut progress.part(0.7, 1.0))?;
     let stored = weights.calibration;
     let model = reading.network.model();
     let data = all.data.unwrap_or_else(DataSpec::unknown);
@@ -145,30 +132,16 @@ fn tried(
         test: None,
         config,
     };
-    let calibrated = stored.is_none() && fitted.has_temperature();
-    let (images, tried_on) = (tried_on.images.len() as u64, tried_on.data);
-    let finding = if model.is_trainable() {
-        ImportFinding::Recognized {
-            renamed: candidates.of(&reading).renamed.clone(),
-            accuracy,
-            images,
-            tried_on,
-            sure,
-            calibrated,
-        }
-    } else {
-        ImportFinding::OnnxGraph {
-            accuracy,
-            images,
-            tried_on,
-            sure,
-            calibrated,
-        }
-    };
     Ok(Imported {
         summary: summary(&card, &net, &spec.path),
         file: ModelFile { net, card },
-        finding,
+        finding: ImportFinding::Recognized {
+            accuracy: decided.accuracy,
+            images: decided.tried_on.images.len() as u64,
+            tried_on: decided.tried_on.data,
+            sure,
+            calibrated: stored.is_none() && fitted.has_temperature(),
+        },
     })
 }
 
@@ -181,34 +154,26 @@ fn candidates<'f>(
     digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<Candidates<'f>, ImportError> {
-    let of_weights = |spec| of_weights(weights, spec);
-    let without_graph = |all| Candidates {
-        all,
-        has_channels_last: false,
+    let mut own = of_weights(weights, all)?;
+    let is_named = spec.model.is_some() || spec.layers.is_some();
+    // A file that names its network was written by Inkling.
+    let is_ours = !is_named && all.model.is_some();
+    let file = match &weights.onnx {
+        Some(file) if own.is_empty() || !is_ours => file,
+        None if own.is_empty() => return Err(ImportError::mismatch(spec, &weights.shapes())),
+        _ => {
+            return Ok(Candidates {
+                all: own,
+                has_channels_last: false,
+            });
+        }
     };
-    let Some(file) = &weights.onnx else {
-        return of_weights(all).map(without_graph);
-    };
-    let mut own = match of_weights(all) {
-        Err(ImportError::Mismatch { .. }) => Vec::new(),
-        own => own?,
-    };
-    let is_one_of_them = if spec.model.is_some() || spec.layers.is_some() {
-        // What is named needs no graph.
-        file.graph.is_err() && all.activation.is_some()
-    } else {
-        // A file that names its network was written by Inkling.
-        all.model.is_some()
-    };
-    if is_one_of_them && !own.is_empty() {
-        return Ok(without_graph(own));
-    }
     if let (None, layers @ Some(_)) = (spec.layers, file.layers) {
         let read = ImportSpec {
             layers,
             ..all.clone()
         };
-        own.extend(of_weights(&read).into_iter().flatten());
+        own.extend(of_weights(weights, &read)?);
     }
     let graph = file.graph.as_ref().map_err(|reason| ImportError::Graph {
         path: spec.path.clone(),
@@ -222,33 +187,24 @@ fn of_weights<'f>(
     weights: &'f Weights,
     spec: &ImportSpec,
 ) -> Result<Vec<Candidate<'f>>, ImportError> {
-    let path = &spec.path;
-    let identified = identify(weights.named(), spec.model, spec.layers);
-    let identified = identified.map_err(|mismatch| ImportError::Mismatch {
-        path: path.clone(),
-        mismatch: Box::new(mismatch),
-    })?;
+    let identified = identify(weights.shapes(), spec.model, spec.layers);
     let is_finite = |tensor: &Tensor| tensor.values.iter().all(|value| value.is_finite());
     let mut tensors = weights.tensors.iter();
-    if let Some((name, _)) = tensors.find(|(_, tensor)| !is_finite(tensor)) {
-        return Err(ImportError::NotFinite {
-            path: path.clone(),
-            name: name.clone(),
-        });
+    if !identified.is_empty()
+        && let Some((name, _)) = tensors.find(|(_, tensor)| !is_finite(tensor))
+    {
+        let (path, name) = (spec.path.clone(), name.clone());
+        return Err(ImportError::NotFinite { path, name });
     }
-    let candidate = |Identified {
-                         network,
-                         names,
-                         renamed,
-                     }| {
-        let values = names
-            .iter()
-            .map(|name: &String| &*weights.tensors[name].values);
+    let candidate = |identified: Identified| {
+        let values = |name: &String| &*weights.tensors[name].values;
+        let network = identified.network;
         Candidate {
             network,
-            activation: None,
-            body: Body::Weights(values.collect()),
-            renamed,
+            // Without a hidden layer there is none, and any stands for all.
+            activation: (network.model() == ModelKind::Linear)
+                .then(|| spec.activation.unwrap_or_default()),
+            body: Body::Weights(identified.names.iter().map(values).collect()),
         }
     };
     Ok(identified.into_iter().map(candidate).collect())
@@ -259,21 +215,12 @@ fn described(
     spec: &ImportSpec,
     bytes: &[u8],
     source: &SafetensorsFile<'_>,
-    progress: &mut impl Progress,
 ) -> Result<Imported, ImportError> {
     let mut file = ModelFile::from_bytes(bytes, &spec.path).map_err(Problem::from)?;
     let stored = source
         .text(RUN_KEY)
         .and_then(|run| serde_json::from_str::<RunSummary>(run).ok());
     let stored = stored.filter(|run| run.config == file.card.config);
-    let calibration = &mut file.card.calibration;
-    let had_temperature = calibration.has_temperature();
-    if !had_temperature {
-        let digits = trial_digits(&mut progress.part(0.0, 0.5))?;
-        let fitted = calibration_of(&file.net, &digits, &mut progress.part(0.5, 1.0))?;
-        calibration.temperature = fitted.temperature;
-    }
-    let calibrated = !had_temperature && calibration.has_temperature();
     // Its paths are those of the machine it comes from, and here no more than names.
     let card = &mut file.card;
     (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
@@ -293,7 +240,7 @@ fn described(
     Ok(Imported {
         file,
         summary,
-        finding: ImportFinding::Described { calibrated },
+        finding: ImportFinding::Described,
     })
 }
 

@@ -132,24 +132,15 @@ struct Walk {
     channels_last: bool,
     /// How many layers have weights.
     layers: usize,
-    hidden: Vec<Read>,
+    /// Each convolution or dense layer as it is written in [`HiddenLayers`], without activation
+    /// unless one was seen, with what is behind it.
+    hidden: Vec<String>,
 }
 
-/// A convolution or dense layer as it is written in [`HiddenLayers`], with what is behind it.
-struct Read {
-    layer: String,
-    behind: &'static str,
-    has_activation: bool,
-}
-
-/// These layers without the last, which gives the logits.
-fn hidden_layers(layers: &[Read]) -> Option<HiddenLayers> {
-    let written = |layer: &Read| {
-        let linear = if layer.has_activation { "" } else { "L" };
-        format!("{}{linear}{}", layer.layer, layer.behind)
-    };
+/// The network of these layers, of which the last gives the logits.
+fn hidden_layers(layers: &[String]) -> Option<HiddenLayers> {
     let (_, hidden) = layers.split_last()?;
-    joined(hidden.iter().map(written), "-").parse().ok()
+    joined(hidden, "-").parse().ok()
 }
 
 impl Walk {
@@ -177,7 +168,8 @@ impl Walk {
                         operator.integers(name).first().copied().unwrap_or(usual)
                     };
                     let (padding, stride) = (first("pads", 0), first("strides", 1));
-                    self.read(format!("{}C{size}P{padding}S{stride}", self.channels));
+                    let layer = format!("{}C{size}P{padding}S{stride}L", self.channels);
+                    self.hidden.push(layer);
                     self.product(output, input(1), kernel, constant(2));
                 }
             }
@@ -193,7 +185,7 @@ impl Walk {
                 };
                 if let Some(matrix) = matrix.and_then(transposed) {
                     let matrix = self.with_channels_first(matrix);
-                    self.read(matrix.shape[0].to_string());
+                    self.hidden.push(format!("{}L", matrix.shape[0]));
                     self.product(output, input(1), matrix, constant(2));
                 }
             }
@@ -219,10 +211,10 @@ impl Walk {
             _ => {
                 if let Some(last) = self.hidden.last_mut() {
                     match operator.op_type {
-                        "MaxPool" => last.behind = "-MP2",
-                        "GlobalAveragePool" | "ReduceMean" => last.behind = "-GAP",
+                        "MaxPool" => last.push_str("-MP2"),
+                        "GlobalAveragePool" | "ReduceMean" => last.push_str("-GAP"),
                         "Relu" | "LeakyRelu" | "Tanh" | "Sigmoid" | "Erf" | "Gelu" => {
-                            last.has_activation = true;
+                            *last = last.replace('L', "");
                         }
                         _ => {}
                     }
@@ -230,14 +222,6 @@ impl Walk {
                 self.others(operator, constant);
             }
         }
-    }
-
-    fn read(&mut self, layer: String) {
-        self.hidden.push(Read {
-            layer,
-            behind: "",
-            has_activation: false,
-        });
     }
 
     /// Constants that go into any other operator are weights if their names say so.

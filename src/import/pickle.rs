@@ -14,8 +14,6 @@ use super::tensors::MAX_DIMENSIONS;
 const MAX_BYTES: usize = 4 << 20;
 /// Instructions of a pickle: `torch.save` writes about 30 for each tensor.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
-/// Characters of a class or function; state dicts use no longer ones.
-const MAX_GLOBAL: usize = 100;
 
 const MISSING: &str = "its pickle needs a value that is not there";
 const TRUNCATED: &str = "its pickle is truncated";
@@ -27,7 +25,7 @@ pub type Id = usize;
 pub enum Value {
     /// `None`, booleans, floats, and whatever else does not matter in a state dict.
     Other,
-    Integer(i64),
+    Integer(usize),
     /// A string, or the name of a class or function, `module.name`.
     Text(String),
     Sequence(Vec<Id>),
@@ -72,10 +70,9 @@ impl Values {
         }
     }
 
-    /// The value as an integer that is not negative.
     fn length(&self, id: Id) -> Option<usize> {
         match *self.get(id) {
-            Value::Integer(value) => usize::try_from(value).ok(),
+            Value::Integer(value) => Some(value),
             _ => None,
         }
     }
@@ -140,48 +137,39 @@ impl<'a> Interpreter<'a> {
             match code {
                 b'.' => return self.pop(),
                 0x80 => drop(self.take(1)?),
-                // A frame's length; what it frames follows.
-                0x95 => drop(self.take(8)?),
                 b'(' => self.below.push(std::mem::take(&mut self.stack)),
                 // BUILD sets the attributes of an object, which contain no tensors of ours.
                 b'0' | b'b' => drop(self.pop()?),
                 b'1' => drop(self.pop_to_mark()?),
-                b'N' | 0x88 | 0x89 => self.push(Value::Other),
-                b'G' => {
-                    self.take(8)?;
-                    self.push(Value::Other);
+                b'N' | 0x88 | 0x89 => self.other(0)?,
+                b'G' => self.other(8)?,
+                // No length needs more bytes than the four of `J`.
+                0x8A => self.number(1).and_then(|length| self.other(length))?,
+                // A negative number is no length, and is read as one that is too large.
+                b'K' | b'M' | b'J' => {
+                    let number = self.number(match code {
+                        b'K' => 1,
+                        b'M' => 2,
+                        _ => 4,
+                    })?;
+                    self.push(Value::Integer(number));
                 }
-                b'K' | b'M' => {
-                    let number = self.number(if code == b'K' { 1 } else { 2 })?;
-                    self.push(Value::Integer(number as i64));
-                }
-                b'J' => self.signed(4)?,
-                0x8A => self.number(1).and_then(|length| self.signed(length))?,
-                b'X' | b'T' | b'B' => self.number(4).and_then(|length| self.text(length))?,
-                0x8C | b'U' | b'C' => self.number(1).and_then(|length| self.text(length))?,
+                b'X' => self.number(4).and_then(|length| self.text(length))?,
                 b'}' => self.push(Value::Dict(Vec::new())),
                 b')' | b']' => self.push(Value::Sequence(Vec::new())),
-                b't' | b'l' => {
-                    let elements = self.pop_to_mark()?;
-                    self.push(Value::Sequence(elements));
-                }
-                0x85..=0x87 => {
-                    let elements = self.pop_some(usize::from(code - 0x84))?;
+                b't' | 0x85..=0x87 => {
+                    let elements = match code {
+                        b't' => self.pop_to_mark()?,
+                        _ => self.pop_some(usize::from(code - 0x84))?,
+                    };
                     self.push(Value::Sequence(elements));
                 }
                 b'a' => self.pop_some(1).and_then(|items| self.extend(&items))?,
                 b's' => self.pop_some(2).and_then(|items| self.extend(&items))?,
                 b'e' | b'u' => self.pop_to_mark().and_then(|items| self.extend(&items))?,
                 b'c' => {
-                    let (module, name) = (self.line()?, self.line()?);
-                    self.push(global(&module, &name));
-                }
-                0x93 => {
-                    let (name, module) = (self.pop()?, self.pop()?);
-                    let names = self.values.text(module).zip(self.values.text(name));
-                    let (module, name) = names
-                        .ok_or("its pickle names a class with something other than a string")?;
-                    self.push(global(module, name));
+                    let name = format!("{}.{}", self.line()?, self.line()?);
+                    self.push(Value::Text(name));
                 }
                 b'R' | 0x81 => self.call()?,
                 b'Q' => {
@@ -190,12 +178,11 @@ impl<'a> Interpreter<'a> {
                 }
                 b'q' => self.number(1).and_then(|slot| self.put(slot))?,
                 b'r' => self.number(4).and_then(|slot| self.put(slot))?,
-                0x94 => self.put(self.memo.len())?,
                 b'h' => self.number(1).and_then(|slot| self.get(slot))?,
                 b'j' => self.number(4).and_then(|slot| self.get(slot))?,
                 other => {
                     return Err(format!(
-                        "its pickle contains opcode {other:#04x}, which state dicts do not use"
+                        "its pickle contains opcode {other:#04x}, which torch.save does not use by default"
                     ));
                 }
             }
@@ -217,19 +204,10 @@ impl<'a> Interpreter<'a> {
         Ok(bytes.fold(0, |number, &byte| number << 8 | usize::from(byte)))
     }
 
-    /// An integer of so many bytes. One that does not fit cannot be a length.
-    fn signed(&mut self, length: usize) -> Result<(), String> {
-        let bytes = self.take(length)?;
-        let is_negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
-        let start = if is_negative { -1 } else { 0 };
-        let number = bytes.iter().rev();
-        let number = number.fold(start, |number, &byte| number << 8 | i64::from(byte));
-        let fits = bytes.len() <= size_of::<i64>();
-        self.push(if fits {
-            Value::Integer(number)
-        } else {
-            Value::Other
-        });
+    /// A value of so many bytes that does not matter.
+    fn other(&mut self, length: usize) -> Result<(), String> {
+        self.take(length)?;
+        self.push(Value::Other);
         Ok(())
     }
 
@@ -312,14 +290,5 @@ impl<'a> Interpreter<'a> {
         let id = self.memo.get(&slot);
         self.stack.push(*id.ok_or(MISSING)?);
         Ok(())
-    }
-}
-
-/// A class or function by its name, unless that is longer than any that matters.
-fn global(module: &str, name: &str) -> Value {
-    if module.len() + name.len() > MAX_GLOBAL {
-        Value::Other
-    } else {
-        Value::Text(format!("{module}.{name}"))
     }
 }

@@ -1,6 +1,7 @@
 //! Reads a state dict as `torch.save` writes it: a zip archive with a pickle and a file of raw
 //! numbers for each storage.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
@@ -14,18 +15,8 @@ use crate::export::CALIBRATION;
 use crate::nn::floats;
 use crate::records::Calibration;
 
-/// Keys of the weights in checkpoints that contain more than those.
-const NESTED_KEYS: [&str; 9] = [
-    "state_dict",
-    "model_state_dict",
-    "model",
-    "net",
-    "network",
-    "module",
-    "weights",
-    "params",
-    "ema",
-];
+/// The entries of a checkpoint that may have the weights.
+const MAX_ENTRIES: usize = 100;
 /// Whatever is read of an archive may be this many times as large as the archive itself, and
 /// [`SLACK_BYTES`] more. Torch does not compress, and weights hardly can be.
 const MAX_EXPANSION: u64 = 2;
@@ -35,11 +26,6 @@ const PICKLE: &str = "data.pkl";
 pub fn open(bytes: &[u8]) -> Result<Weights, String> {
     let mut archive = Archive::open(bytes)?;
     let (values, root) = pickle::read(&archive.entry(PICKLE)?.unwrap_or_default())?;
-    if let Some(order) = archive.entry("byteorder")?
-        && order.trim_ascii() != b"little"
-    {
-        return Err("its numbers are big-endian".to_owned());
-    }
     let calibration = archive
         .entry(CALIBRATION)?
         .and_then(|json| serde_json::from_slice(&json).ok());
@@ -71,31 +57,33 @@ pub fn open(bytes: &[u8]) -> Result<Weights, String> {
     Ok(weights)
 }
 
-/// The tensors in the whole pickle, or in the dict at one of the known keys in it.
+/// The tensors in the whole pickle, or in the dict in it that has the most: checkpoints also have
+/// the state of an optimizer, for example.
 fn state_dict(values: &Values, root: Id) -> Result<Vec<(&str, Dtype, &Stored)>, String> {
-    let Value::Dict(whole) = values.get(root) else {
-        return Err("it holds a whole Python object instead of a state dict; save model.state_dict() instead".to_owned());
+    let dict = |id: Id| match values.get(id) {
+        Value::Dict(entries) => Some(entries),
+        _ => None,
     };
-    let nested = NESTED_KEYS.into_iter().filter_map(|name| {
-        let is_named = |(key, _): &&(Id, Id)| values.text(*key) == Some(name);
-        match values.get(whole.iter().find(is_named)?.1) {
-            Value::Dict(dict) => Some(dict),
-            _ => None,
-        }
-    });
-    let tensors = |dict: &Vec<(Id, Id)>| -> Vec<_> {
+    let whole = dict(root).ok_or(
+        "it holds a whole Python object instead of a state dict; save model.state_dict() instead",
+    )?;
+    let tensors = |entries: &Vec<(Id, Id)>| -> Vec<_> {
         let tensor = |&(key, value): &(Id, Id)| match values.get(value) {
             Value::Tensor(stored) => {
                 Some((values.text(key)?, dtype(values, stored.class)?, stored))
             }
             _ => None,
         };
-        dict.iter().filter_map(tensor).collect()
+        entries.iter().filter_map(tensor).collect()
     };
+    // A hostile one may have the same long dict any number of times.
+    let some = whole.iter().take(MAX_ENTRIES);
+    let nested = some.filter_map(|(_, value)| dict(*value));
     std::iter::once(whole)
         .chain(nested)
         .map(tensors)
-        .find(|tensors| !tensors.is_empty())
+        .min_by_key(|tensors| Reverse(tensors.len()))
+        .filter(|tensors| !tensors.is_empty())
         .ok_or_else(|| "it contains no named tensors".to_owned())
 }
 

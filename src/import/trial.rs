@@ -13,10 +13,8 @@ use crate::nn::onnx::OnnxGraph;
 use crate::nn::{ComputeError, Net};
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::records::{
-    Calibration, Doubt, ImportSpec, MeasuredReading, Normalization, Reading, Trials,
-};
-use crate::run_config::{Activation, Classes, DataSpec, ModelKind, Network};
+use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization, Reading, Trials};
+use crate::run_config::{Activation, Classes, DataSpec, Network};
 
 /// Digits that readings are tried on at most.
 const DIGITS: usize = 1_000;
@@ -28,27 +26,21 @@ const FINALISTS: usize = 6;
 /// Operations that a reading may take on all images, and the fewest images.
 const OPERATIONS: u64 = 2_000_000_000;
 const FEWEST_IMAGES: usize = 300;
-/// A less accurate model does not recognize digits, so that the most accurate reading says nothing.
-const MIN_ACCURACY: f64 = 0.5;
-/// The same if nothing but the normalization is open, whose lead counts: well above chance.
-const ABOVE_CHANCE: f64 = 0.3;
+/// A less accurate model does not recognize digits, so that the most accurate reading says nothing:
+/// well above chance.
+const MIN_ACCURACY: f64 = 0.3;
 /// Weights of which more is open than the normalization, and which are less accurate, are not
 /// taken unless somebody chooses: other activations and pooling cost accuracy, and not only those
 /// that are tried.
 const ENOUGH: f64 = 0.95;
-/// The same for a network without a hidden layer: none of those recognizes much more than 92% of
-/// MNIST.
-const ENOUGH_FOR_LINEAR: f64 = 0.85;
 /// Readings that give the same answer this often are the same for whoever uses the model, as `ReLU`
 /// and leaky `ReLU` are.
 const SAME: f64 = 0.98;
-/// A more usual network and activation is taken if the loss of the likeliest is no smaller share of
-/// its own: `ReLU` and `GELU` differ by less.
-const AS_LIKELY: f32 = 0.9;
+/// A reading is likelier only if its loss is a smaller share of the other's: `ReLU` and `GELU`
+/// differ by less.
+const LIKELIER: f32 = 0.9;
 /// A reading that is this much less accurate than the one that is taken leaves no doubt.
 const CLEAR_GAIN: f64 = 0.005;
-/// Nor does one that makes the labels less likely by a mean of this many standard errors.
-const DEVIATIONS: f64 = 2.5;
 /// What is added to the loss of a network that takes pixels from 0 to 255: few do, and saturated
 /// activations make it seem likely.
 const WHOLE_PENALTY: f32 = 0.3;
@@ -95,8 +87,6 @@ pub struct Candidate<'f> {
     /// Its activation if that is known, as it need not be in the network of an ONNX file.
     pub activation: Option<Activation>,
     pub body: Body<'f>,
-    /// Weights with another name in the file: theirs and ours.
-    pub renamed: Vec<(String, String)>,
 }
 
 pub enum Body<'f> {
@@ -176,12 +166,6 @@ impl<'f> Candidates<'f> {
         Ok(Tried::new(reading, self.has_channels_last, logits, labels))
     }
 
-    /// Images that a reading can be tried on within about a second.
-    fn affordable_images(&self, reading: &Reading) -> Result<usize, Problem> {
-        let operations = self.of(reading).net(reading)?.operations();
-        Ok(((OPERATIONS / operations.max(1)) as usize).max(FEWEST_IMAGES))
-    }
-
     /// Tries all readings on a few images, and the likeliest on all that are affordable: these
     /// images, and the readings in the order of how usual they are.
     fn tournament(
@@ -190,8 +174,10 @@ impl<'f> Candidates<'f> {
         images: TrialImages,
         progress: &mut impl Progress,
     ) -> Result<(TrialImages, Vec<Tried>), Problem> {
+        let operations = self.of(&readings[0]).net(&readings[0])?.operations();
+        let affordable = (OPERATIONS / operations.max(1)) as usize;
         let images = TrialImages {
-            images: images.images.first(self.affordable_images(&readings[0])?),
+            images: images.images.first(affordable.max(FEWEST_IMAGES)),
             ..images
         };
         let mut left = readings.to_vec();
@@ -225,7 +211,9 @@ pub fn decide(
 ) -> Result<Decided, Problem> {
     let readings = candidates.readings(spec);
     let is_open = readings.len() > 1;
-    let enough = enough(&readings);
+    let built = |reading: &Reading| (reading.network, reading.activation);
+    let is_built = readings.iter().all(|it| built(it) == built(&readings[0]));
+    let enough = if is_built { MIN_ACCURACY } else { ENOUGH };
     let digits = TrialImages {
         data: DataSpec::builtin(),
         images: digits.clone(),
@@ -233,10 +221,9 @@ pub fn decide(
     let (mut images, mut tried) =
         candidates.tournament(&readings, digits, &mut progress.part(0.0, 0.5))?;
     // Even a lead says more on images that a network knows.
-    let is_clear = choose(&tried)
-        .is_none_or(|chosen| chosen.accuracy >= ENOUGH && doubt(enough, &tried, chosen).is_none());
+    let is_right = |chosen| is_clear(ENOUGH, &tried, chosen);
     if is_open
-        && !is_clear
+        && !choose(&tried).is_none_or(is_right)
         && let Some(others) = more_images(&mut progress.part(0.5, 0.6))?
     {
         let again = candidates.tournament(&readings, others, &mut progress.part(0.6, 0.9))?;
@@ -246,17 +233,15 @@ pub fn decide(
         }
     }
     // If digits are not recognized, the most accurate reading is one of chance.
-    let best = choose(&tried).filter(|best| best.accuracy >= enough.min(MIN_ACCURACY));
-    let chosen = if let Some(best) = best {
-        best.clone()
-    } else {
-        candidates.attempt(readings[0], &images.images, &mut progress.part(0.9, 1.0))?
+    let best = choose(&tried).filter(|best| best.accuracy >= MIN_ACCURACY);
+    let chosen = match best {
+        Some(best) => best.clone(),
+        None => candidates.attempt(readings[0], &images.images, &mut progress.part(0.9, 1.0))?,
     };
-    let doubt = doubt(enough, &tried, &chosen).filter(|_| is_open);
+    let in_doubt = is_open && !is_clear(enough, &tried, &chosen);
     Ok(Decided {
         net: candidates.of(&chosen.reading).net(&chosen.reading)?,
-        doubt: doubt.map(|doubt| Trials {
-            doubt,
+        doubt: in_doubt.then(|| Trials {
             images: images.images.len() as u64,
             tried_on: images.data.clone(),
             readings: listed(&tried, &chosen),
@@ -276,23 +261,14 @@ pub fn calibrated(
     let part = &mut progress.part(0.0, 0.9);
     let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, part)?;
     let net = net.with_digit_detector(Some(detector));
-    let calibration = calibration_of(&net, digits, &mut progress.part(0.9, 1.0))?;
-    Ok((net, calibration))
-}
-
-/// What fits these digits: without a temperature for a network that does not recognize them, of
-/// which they say nothing.
-pub fn calibration_of(
-    net: &Net,
-    digits: &Split,
-    progress: &mut impl Progress,
-) -> Result<Calibration, Problem> {
-    let measured = measure(net, Calibration::NONE.temperature, digits, progress)?;
+    let part = &mut progress.part(0.9, 1.0);
+    let measured = measure(&net, Calibration::NONE.temperature, digits, part)?;
     let mut fitted = measured.calibration(&digits.labels);
+    // Digits that it does not recognize say nothing of its temperature.
     if measured.evaluation.accuracy < MIN_ACCURACY {
         fitted.temperature = Calibration::NONE.temperature;
     }
-    Ok(fitted)
+    Ok((net, fitted))
 }
 
 /// The digits that readings are tried on.
@@ -307,12 +283,9 @@ pub struct Tried {
     pub accuracy: f64,
     /// The digit that each image was taken for.
     answers: Vec<u8>,
-    /// The cross-entropy of each image, in nats, at the temperature at which it is least on
-    /// average, since networks that were trained with smoothed labels are less sure than right. On
-    /// images like those of its training the right reading has less of it than a wrong one, even if
-    /// both give the same answers.
-    losses: Vec<f32>,
-    /// Their mean.
+    /// The cross-entropy in nats, at the temperature at which it is least, since networks that were
+    /// trained with smoothed labels are less sure than right. On images like those of its training
+    /// the right reading has less of it than a wrong one, even if both give the same answers.
     loss: f32,
     /// What is added to it: more the less usual its normalization and temperature are.
     penalty: f32,
@@ -323,10 +296,10 @@ impl Tried {
     /// [`Candidates::has_channels_last`] says where these images have their channels.
     pub fn new(reading: Reading, has_channels_last: bool, logits: &[f32], labels: &[u8]) -> Self {
         let temperature = fit_temperature(logits, labels);
-        let (mut answers, mut losses, mut correct) = (Vec::new(), Vec::new(), 0);
+        let (mut answers, mut loss, mut correct) = (Vec::new(), 0.0, 0);
         for (scores, &label) in Scores::of_rows(logits, CLASSES, temperature).zip(labels) {
             let probability = scores.probabilities[usize::from(label)];
-            losses.push(-probability.max(f32::MIN_POSITIVE).ln());
+            loss -= probability.max(f32::MIN_POSITIVE).ln();
             answers.push(scores.digit as u8);
             correct += u32::from(scores.digit == usize::from(label));
         }
@@ -339,13 +312,12 @@ impl Tried {
             0.0
         };
         let distance = temperature.ln() - USUAL_LOG_TEMPERATURE;
-        let images = losses.len().max(1);
+        let images = answers.len().max(1);
         Self {
             reading,
             accuracy: f64::from(correct) / images as f64,
             answers,
-            loss: losses.iter().sum::<f32>() / images as f32,
-            losses,
+            loss: loss / images as f32,
             penalty: unusual + TEMPERATURE_PENALTY * distance.powi(2),
         }
     }
@@ -363,20 +335,15 @@ impl Tried {
         } == self.reading
     }
 
-    /// True if it makes the labels likelier, and not by chance. The penalties tell normalizations
-    /// apart, and nothing else.
+    /// True if it makes the labels likelier. The penalties tell normalizations apart, and nothing
+    /// else.
     fn is_likelier_than(&self, other: &Self) -> bool {
-        let penalty = if self.differs_in_normalization(other) {
-            f64::from(other.penalty - self.penalty)
+        let (own, others) = if self.differs_in_normalization(other) {
+            (self.penalized_loss(), other.penalized_loss())
         } else {
-            0.0
+            (self.loss, other.loss)
         };
-        let pairs = self.losses.iter().zip(&other.losses);
-        let gains: Vec<f64> = pairs.map(|(own, other)| f64::from(other - own)).collect();
-        let count = gains.len().max(2) as f64;
-        let mean = gains.iter().sum::<f64>() / count;
-        let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
-        mean + penalty > DEVIATIONS * (squares / (count - 1.0) / count).sqrt()
+        own < LIKELIER * others
     }
 
     /// True if both give the same answers but for a few.
@@ -384,17 +351,6 @@ impl Tried {
         let pairs = self.answers.iter().zip(&other.answers);
         let same = pairs.filter(|(a, b)| a == b).count();
         same as f64 >= SAME * self.answers.len() as f64
-    }
-}
-
-/// The accuracy from which on the best of these readings is taken without asking. If nothing but the
-/// normalization is open, its lead counts.
-fn enough(readings: &[Reading]) -> f64 {
-    let built = |reading: &Reading| (reading.network, reading.activation);
-    match readings {
-        [first, rest @ ..] if rest.iter().all(|other| built(other) == built(first)) => ABOVE_CHANCE,
-        [first, ..] if first.network.model() == ModelKind::Linear => ENOUGH_FOR_LINEAR,
-        _ => ENOUGH,
     }
 }
 
@@ -411,21 +367,18 @@ pub fn choose(tried: &[Tried]) -> Option<&Tried> {
         .collect();
     let likeliest = *normalized.iter().min_by(|a, b| a.loss.total_cmp(&b.loss))?;
     let is_as_likely =
-        |tried: &&Tried| tried.is_like(likeliest) && likeliest.loss >= AS_LIKELY * tried.loss;
+        |tried: &&Tried| tried.is_like(likeliest) && !likeliest.is_likelier_than(tried);
     normalized.into_iter().find(is_as_likely)
 }
 
-/// Why `chosen` may be wrong.
-fn doubt(enough: f64, tried: &[Tried], chosen: &Tried) -> Option<Doubt> {
-    if chosen.accuracy < enough {
-        return Some(Doubt::LowAccuracy);
-    }
-    let is_close = |other: &Tried| {
-        other.accuracy >= chosen.accuracy - CLEAR_GAIN
-            && !other.is_like(chosen)
-            && !chosen.is_likelier_than(other)
-    };
-    tried.iter().any(is_close).then_some(Doubt::Close)
+/// Whether `chosen` is right enough to be taken without asking.
+fn is_clear(enough: f64, tried: &[Tried], chosen: &Tried) -> bool {
+    chosen.accuracy >= enough
+        && tried.iter().all(|other| {
+            other.accuracy < chosen.accuracy - CLEAR_GAIN
+                || other.is_like(chosen)
+                || chosen.is_likelier_than(other)
+        })
 }
 
 /// The readings that matter to whoever has to decide: `chosen`, and then the best of those that give

@@ -217,21 +217,11 @@ impl Message {
             .accuracy()
             .map_or_else(String::new, |accuracy| format!(" {accuracy}."));
         match finding {
-            ImportFinding::Described { calibrated } => {
-                let what = format!(
-                    "Imported {file}: {model}, {}.{accuracy}",
-                    trained_on(&summary.config.data)
-                );
-                Self::new(
-                    what,
-                    if *calibrated {
-                        "It had no temperature; its probabilities were calibrated on built-in digits."
-                    } else {
-                        ""
-                    },
-                )
+            ImportFinding::Described => {
+                let data = trained_on(&summary.config.data);
+                Self::new(format!("Imported {file}: {model}, {data}.{accuracy}"), "")
             }
-            ImportFinding::OnnxGraph { .. } => Self::new(
+            ImportFinding::Recognized { .. } if !summary.config.model.is_trainable() => Self::new(
                 format!("Imported {file}: {model}.{accuracy}"),
                 "Inkling cannot train this network, but you can draw with it, evaluate it and compare it.",
             ),

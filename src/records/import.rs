@@ -50,14 +50,10 @@ impl ImportSpec {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ImportFinding {
     /// By the file itself: Inkling wrote it.
-    Described {
-        /// True if no temperature had been fitted, and one was now, on built-in digits.
-        calibrated: bool,
-    },
-    /// By the names and shapes of its weights.
+    Described,
+    /// By the names and shapes of its weights, or as the network in an ONNX file, of which only the
+    /// normalization was found out.
     Recognized {
-        /// Weights with another name in the file: theirs and ours.
-        renamed: Vec<(String, String)>,
         /// Accuracy on the images that it was tried on, with this activation and this
         /// normalization.
         accuracy: f64,
@@ -70,20 +66,6 @@ pub enum ImportFinding {
         sure: bool,
         /// True if a temperature was fitted on built-in digits: the file had none, and the network
         /// recognizes them.
-        calibrated: bool,
-    },
-    /// As the graph of an ONNX file, which is computed operator by operator because Inkling cannot
-    /// build its network. Only how it normalizes pixels was found out.
-    OnnxGraph {
-        /// Accuracy on the images that it was tried on, with this normalization.
-        accuracy: f64,
-        /// How many these are.
-        images: u64,
-        /// What they are: built-in digits, or training images of another data set.
-        tried_on: DataSpec,
-        /// False if the normalization was not given, and the trials left doubt about it.
-        sure: bool,
-        /// True if a temperature was fitted on built-in digits.
         calibrated: bool,
     },
 }
@@ -119,24 +101,12 @@ pub struct MeasuredReading {
     pub accuracy: f64,
 }
 
-/// Why nothing was imported although the weights fit a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Doubt {
-    /// Another reading is as good, but gives other answers.
-    Close,
-    /// Even the best reading recognizes few digits.
-    LowAccuracy,
-}
-
 /// What can be done with any network of `PyTorch`'s.
 pub const EXPORT_AS_ONNX: &str = "An ONNX file specifies everything except how pixels are normalized. To write one in Python: `import torch; torch.onnx.export(model.eval(), (torch.zeros(1, 1, 28, 28),), \"model.onnx\")`.";
 
 /// What was measured of weights without deciding what they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trials {
-    /// Why it decides nothing.
-    pub doubt: Doubt,
     /// How many images each reading was tried on.
     pub images: u64,
     /// What they are.

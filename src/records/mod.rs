@@ -38,9 +38,7 @@ pub use evaluation::{
 pub use export::{
     ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET,
 };
-pub use import::{
-    Doubt, EXPORT_AS_ONNX, ImportFinding, ImportSpec, MeasuredReading, Reading, Trials,
-};
+pub use import::{EXPORT_AS_ONNX, ImportFinding, ImportSpec, MeasuredReading, Reading, Trials};
 pub use inspection::{
     InspectedLayer, InspectedUnit, Inspection, LayerKind, Step, StepKind, Term, UnitSelection,
     map_of, pooled_places, row_length,

@@ -108,32 +108,20 @@ fn every_network_is_in_the_schemas_of_commands_that_take_any() {
 
 #[test]
 fn every_finding_of_an_import_is_in_its_schema() {
-    let (accuracy, images, sure, calibrated) = (0.9, 1000, true, false);
-    let tried_on = DataSpec::builtin();
-    let renamed = vec![("a".to_owned(), "b".to_owned())];
     for finding in [
-        ImportFinding::Described { calibrated },
+        ImportFinding::Described,
         ImportFinding::Recognized {
-            renamed,
-            accuracy,
-            images,
-            tried_on: tried_on.clone(),
-            sure,
-            calibrated,
-        },
-        ImportFinding::OnnxGraph {
-            accuracy,
-            images,
-            tried_on,
-            sure,
-            calibrated,
+            accuracy: 0.9,
+            images: 1000,
+            tried_on: DataSpec::builtin(),
+            sure: true,
+            calibrated: false,
         },
     ] {
         // No `_`: a new one has to be added above.
         let definition = match finding {
-            ImportFinding::Described { .. } => "described",
+            ImportFinding::Described => "described",
             ImportFinding::Recognized { .. } => "recognized",
-            ImportFinding::OnnxGraph { .. } => "onnx_graph",
         };
         conform("import", definition, &[&finding]);
         let schema = &SCHEMAS["commands"]["import"];
@@ -468,7 +456,7 @@ fn commands_with_models_print_what_their_schemas_allow_of_an_onnx_network() {
     let succeed = |arguments: &str| last_object(&succeed(home, &format!("{arguments} --json")));
     let imported = succeed("import network.onnx --out imported");
     assert_eq!(&imported["model"], &json!("onnx"));
-    assert_eq!(&imported["finding"]["kind"], &json!("onnx_graph"));
+    assert_eq!(&imported["finding"]["kind"], &json!("recognized"));
     let compared = succeed("compare imported mlp.safetensors --data set");
     assert_eq!(compared["models"][0]["network"], "onnx");
     succeed("eval --model imported --data set");

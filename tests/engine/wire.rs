@@ -267,7 +267,6 @@ fn every_event_arrives_as_it_left() {
         })
         .to_vec();
     let recognized = ImportFinding::Recognized {
-        renamed: vec![("a".to_owned(), "b".to_owned())],
         accuracy: 0.5,
         images: 3,
         tried_on: DataSpec::builtin(),
@@ -488,7 +487,7 @@ fn every_event_arrives_as_it_left() {
             run,
             JobResult::Import {
                 summary: summary(&config, Vec::new(), false),
-                finding: ImportFinding::Described { calibrated: true },
+                finding: ImportFinding::Described,
             },
         ),
         done(

@@ -1159,7 +1159,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     let imported = match bench.result(4, Job::Import(ImportSpec::of(weights))) {
         JobResult::Import {
             summary,
-            finding: ImportFinding::Described { .. },
+            finding: ImportFinding::Described,
         } => summary,
         other => panic!("{other:?}"),
     };

@@ -220,7 +220,7 @@ NETWORKS = {
     "PyTorch's example": (Example, MNIST, Asks("pytorch-example"), "pytorch-example"),
     "tutorial": (Tutorial, MNIST, Asks("cnn"), "cnn"),
     "quickstart": (lambda: mlp(nn.ReLU, 512, 512), UNIT, Asks("mlp-large"), "mlp-large"),
-    "logistic regression": (lambda: mlp(nn.ReLU), UNIT, Asks("linear"), "linear"),
+    "logistic regression": (lambda: mlp(nn.ReLU), UNIT, "linear", "linear"),
     "tanh MLP": (lambda: mlp(nn.Tanh, 100), HALF, Asks("mlp-small"), "mlp-small"),
     "sigmoid MLP": (lambda: mlp(nn.Sigmoid, 128), UNIT, AS_ONNX, "onnx"),
     "SiLU MLP": (lambda: mlp(nn.SiLU, 64, 32), UNIT, AS_ONNX, "mlp"),

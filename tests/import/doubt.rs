@@ -11,7 +11,7 @@ use inkling::infer::starter_file;
 use inkling::nn::Net;
 use inkling::problem::Explain;
 use inkling::progress::{Progress, Unwatched};
-use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization, Trials};
+use inkling::records::{ImportFinding, ImportSpec, Normalization, Trials};
 use inkling::run_config::{Activation, Augmentation, DataSpec, ModelKind, RunConfig};
 
 use super::{import, write};
@@ -46,10 +46,10 @@ fn average_pooling_and_a_sigmoid_are_not_taken_for_what_inkling_builds() {
             panic!("{refused}")
         };
         let offered = trials.readings[0];
-        assert_eq!((trials.doubt, trials.images), (Doubt::LowAccuracy, 1000));
+        assert_eq!(trials.images, 1000);
         assert_eq!(offered.reading.network, ModelKind::LeNet.into());
         let message = refused.message();
-        for words in ["LeNet-5", "1,000 built-in digits"] {
+        for words in ["LeNet-5", "1,000 images of Built-in digits"] {
             assert!(message.what.contains(words), "{}", message.what);
         }
         for words in ["--accept", "torch.onnx.export"] {
@@ -75,10 +75,7 @@ fn a_network_that_reads_too_little_is_asked_about() {
         &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap(),
     );
     let trials = undecided(&ImportSpec::of(path.clone()));
-    assert_eq!(
-        (trials.readings[0].reading.network, trials.doubt),
-        (ModelKind::Mlp.into(), Doubt::LowAccuracy)
-    );
+    assert_eq!(trials.readings[0].reading.network, ModelKind::Mlp.into());
     // Where nothing is left open, nothing is asked.
     let named = ImportSpec {
         activation: Some(Activation::Relu),
@@ -108,7 +105,7 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
     let path = folder.path().join("squares.safetensors");
     write(&path, &trained.net);
     let spec = ImportSpec::of(path);
-    assert_eq!(undecided(&spec).doubt, Doubt::LowAccuracy);
+    assert_eq!(undecided(&spec).tried_on, DataSpec::builtin());
 
     let data: DataSpec = "some/squares".parse().unwrap();
     let mut asked = 0;

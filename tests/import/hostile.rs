@@ -3,13 +3,13 @@
 
 use std::io::Write;
 
-use inkling::import::{ImportError, NamedTensor, identify};
+use inkling::import::ImportError;
 use inkling::records::{ExportSpec, ImportSpec};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
-use super::{accepted, import};
+use super::{NamedTensor, accepted, identify, import};
 use crate::export::{file, untrained_model};
 
 fn refused(bytes: &[u8]) -> String {
@@ -207,15 +207,6 @@ fn pickles_that_repeat_without_end_are_refused_by_their_size_or_their_instructio
     // A value for each byte, and more bytes than a pickle has.
     assert!(refused_pickle(&wrapped(vec![b'N'; 600_000])).contains("instructions"));
     assert!(refused_pickle(&wrapped(vec![b'N'; 5 << 20])).contains("larger than 4 MiB"));
-    // Names of classes put together from long strings of the memo: five bytes for as much text as
-    // one likes.
-    let long = [
-        text(&"a".repeat(100_000)),
-        b"q\x00".to_vec(),
-        b"h\x00h\x00\x93".repeat(300_000),
-    ]
-    .concat();
-    assert!(refused_pickle(&wrapped(long)).contains("instructions"));
     // Entries whose name is a long string of the memo, and whose shape is a long list of it.
     let name = [
         b"\x80\x02".to_vec(),
@@ -268,7 +259,7 @@ fn pickles_that_repeat_without_end_are_refused_by_their_size_or_their_instructio
     let many = dict(10_001, |index| {
         [text(&index.to_string()), tensor(0, &[1], &[1])].concat()
     });
-    assert!(refused_pickle(&many).contains("more than"));
+    assert!(refused_pickle(&many).contains("more tensors"));
 }
 
 #[test]
@@ -356,14 +347,13 @@ fn deep_nests_cost_nothing() {
 
 #[test]
 fn other_files_are_called_what_they_are() {
-    let cases: [(&[u8], &str); 8] = [
-        (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 old torch", "before 1.6"),
+    let cases: [(&[u8], &str); 7] = [
+        (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 old torch", "a pickle of Python"),
         (
             b"\x80\x04\x95\x25\0\0\0\0\0\0\0\x8c\x27sklearn.neural_network._multilayer_perceptron\x94",
             "scikit-learn",
         ),
         (b"\x80\x04\x95\x04\0\0\0\0\0\0\0}\x94.", "a pickle of Python"),
-        (b"\x89PNG\r\n\x1a\n", "image"),
         (b"\x89HDF\r\n\x1a\n", "Keras"),
         (b"", "neither"),
         (b"PK\x03\x04 no archive", "zip"),
@@ -391,5 +381,5 @@ fn convolutions_that_may_be_padded_and_pooled_in_millions_of_ways_are_soon_refus
         .map(|layer| tensor(format!("{layer}.weight"), &[1, 1, 3, 3]))
         .collect();
     tensors.push(tensor("24.weight".to_owned(), &[10, 7]));
-    assert!(identify(tensors, None, None).is_err());
+    assert!(identify(&tensors, None, None).is_empty());
 }

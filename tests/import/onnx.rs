@@ -12,7 +12,7 @@ use inkling::nn::onnx::proto::{
     ValueInfoProto, attribute_type, data_type,
 };
 use inkling::nn::onnx::wire::put;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
+use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{
     Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, PublicDataset, WeightFormat,
 };
@@ -123,7 +123,8 @@ fn where_a_cnn_pads_and_pools_its_operators_tell() {
         "4C5P2S2-5C3S2-20L-12",
         "6C4S3L-GAP",
     ] {
-        let exported = untrained_model(cnn(layers), Activation::Relu);
+        let mut exported = untrained_model(cnn(layers), Activation::Relu);
+        exported.file.card.calibration = Calibration::NONE;
         // As another program would write it, which says nothing of Inkling's settings.
         let mut model = ModelProto::decode(&*file(&exported, &plain, "model")).unwrap();
         model.metadata_props.clear();
@@ -394,16 +395,10 @@ fn weights_in_the_layout_of_keras_are_brought_into_that_of_pytorch() {
         imported.file.net.weights().unwrap(),
         starter.net.weights().unwrap()
     );
-    let ImportFinding::Recognized {
-        renamed, accuracy, ..
-    } = imported.finding
-    else {
+    let ImportFinding::Recognized { accuracy, .. } = imported.finding else {
         panic!("not described")
     };
-    assert!(
-        accuracy > 0.95 && renamed.len() == 10,
-        "{accuracy} {renamed:?}"
-    );
+    assert!(accuracy > 0.95, "{accuracy}");
 
     // What the operators say is not tried.
     std::fs::write(&spec.path, of_keras(&starter.net, "Tanh")).unwrap();

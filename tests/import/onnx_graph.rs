@@ -137,7 +137,7 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
     std::fs::write(&path, &bytes).unwrap();
     let imported = import(&ImportSpec::of(path)).unwrap();
     assert!(
-        matches!(imported.finding, ImportFinding::OnnxGraph { sure: true, accuracy, .. } if accuracy > 0.9),
+        matches!(imported.finding, ImportFinding::Recognized { sure: true, accuracy, .. } if accuracy > 0.9),
         "{:?}",
         imported.finding
     );
@@ -555,9 +555,7 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
         let first = question.choices().swap_remove(0).1;
         for spec in [accepted(path.clone()), first] {
             let imported = import(&spec).unwrap();
-            let (ImportFinding::Recognized { accuracy, .. }
-            | ImportFinding::OnnxGraph { accuracy, .. }) = imported.finding
-            else {
+            let ImportFinding::Recognized { accuracy, .. } = imported.finding else {
                 panic!("described")
             };
             assert!(
@@ -592,7 +590,7 @@ fn a_lead_tells_how_the_network_in_a_file_takes_pixels_however_few_it_recognizes
     let imported = import(&ImportSpec::of(at("sigmoid.onnx"))).unwrap();
     assert_eq!(imported.file.card.normalization.std, 1.0);
     assert!(
-        matches!(imported.finding, ImportFinding::OnnxGraph { sure: true, accuracy, .. } if accuracy < 0.95),
+        matches!(imported.finding, ImportFinding::Recognized { sure: true, accuracy, .. } if accuracy < 0.95),
         "{:?}",
         imported.finding
     );
@@ -610,6 +608,6 @@ fn a_normalization_that_is_given_is_that_of_the_network_in_the_file() {
     };
     assert!(matches!(
         import(&spec).unwrap().finding,
-        ImportFinding::OnnxGraph { sure: true, .. }
+        ImportFinding::Recognized { sure: true, .. }
     ));
 }

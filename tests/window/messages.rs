@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use inkling::data::{DataError, DataPart};
 use inkling::download::DownloadError;
 use inkling::export::ExportError;
-use inkling::import::{ImportError, Mismatch};
+use inkling::import::ImportError;
 use inkling::infer::{ComparisonError, EnsembleError};
 use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
@@ -207,16 +207,14 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         TargetError::Clash { path: path() } => FILE;
         TargetError::Write(write()) => FILE, DENIED;
     });
-    let mismatch = Mismatch {
-        closest: ModelKind::LeNet,
-        missing: vec!["conv2.bias (16)".to_owned()],
-        unexpected: Vec::new(),
-    };
     all.extend(says! {
         ImportError::Unreadable { path: path(), reason: reason() } => FILE, DENIED;
         ImportError::Malformed { path: path(), reason: reason() } => FILE, DENIED;
-        ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch) } =>
-            FILE, "conv2.bias (16)";
+        ImportError::Mismatch {
+            path: path(),
+            network: "LeNet-5".to_owned(),
+            weights: "conv2.bias (16)".to_owned(),
+        } => FILE, "do not match LeNet-5: conv2.bias (16)";
         ImportError::NotFinite { path: path(), name: "fc1.bias".to_owned() } => FILE, "fc1.bias";
         ImportError::Undecided { path: path(), trials: Box::new(crate::fake_engine::trials()) } =>
             FILE, "90.3% with Tanh", "--accept", "torch.onnx.export";

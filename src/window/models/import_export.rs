@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::import::is_index;
 use crate::ink::is_named_like_an_image;
 use crate::problem::{Code, Message, Problem};
 use crate::protocol::{ExportReport, Job, JobResult};
@@ -310,15 +309,13 @@ pub enum Dropped {
 /// The file extensions of models that can be imported.
 const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
 
-/// Whether a file's name looks like a model to import: it has one of the usual endings, or names an
-/// index of several files.
+/// Whether a file's name has one of the usual endings of models to import.
 pub fn is_named_like_weights(path: &Path) -> bool {
-    is_index(path)
-        || path.extension().is_some_and(|ending| {
-            WEIGHT_ENDINGS
-                .iter()
-                .any(|weights| ending.eq_ignore_ascii_case(weights))
-        })
+    path.extension().is_some_and(|ending| {
+        WEIGHT_ENDINGS
+            .iter()
+            .any(|weights| ending.eq_ignore_ascii_case(weights))
+    })
 }
 
 impl Dropped {
@@ -326,9 +323,7 @@ impl Dropped {
     pub fn of(path: &Path) -> Self {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        if is_index(path) {
-            Self::Weights
-        } else if path.is_dir()
+        if path.is_dir()
             || is(&[
                 ".csv",
                 ".csv.gz",

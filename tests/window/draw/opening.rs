@@ -51,14 +51,9 @@ fn weights_of_other_programs_are_imported() {
         };
         engine.listen().into_iter().filter_map(import).collect()
     };
-    for (index, name) in [
-        "net.onnx",
-        "net.PT",
-        "weights.pth",
-        "model.safetensors.index.json",
-    ]
-    .into_iter()
-    .enumerate()
+    for (index, name) in ["net.onnx", "net.PT", "weights.pth"]
+        .into_iter()
+        .enumerate()
     {
         app.apply(Action::Show(Screen::Train));
         let files = vec![name.into()];
