@@ -335,15 +335,9 @@ impl Tried {
         } == self.reading
     }
 
-    /// True if it makes the labels likelier. The penalties tell normalizations apart, and nothing
-    /// else.
+    /// True if it makes the labels likelier, however usual both are.
     fn is_likelier_than(&self, other: &Self) -> bool {
-        let (own, others) = if self.differs_in_normalization(other) {
-            (self.penalized_loss(), other.penalized_loss())
-        } else {
-            (self.loss, other.loss)
-        };
-        own < LIKELIER * others
+        self.loss < LIKELIER * other.loss
     }
 
     /// True if both give the same answers but for a few.
@@ -371,11 +365,12 @@ pub fn choose(tried: &[Tried]) -> Option<&Tried> {
     normalized.into_iter().find(is_as_likely)
 }
 
-/// Whether `chosen` is right enough to be taken without asking.
+/// Whether `chosen` is right enough to be taken without asking. Of normalizations the lead counts.
 fn is_clear(enough: f64, tried: &[Tried], chosen: &Tried) -> bool {
     chosen.accuracy >= enough
         && tried.iter().all(|other| {
             other.accuracy < chosen.accuracy - CLEAR_GAIN
+                || other.differs_in_normalization(chosen)
                 || other.is_like(chosen)
                 || chosen.is_likelier_than(other)
         })
