@@ -27,7 +27,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 /// The commands that have `--json`, whether they print several lines, what else there is to say of
 /// these, and what they can be.
-const COMMANDS: [(&str, &str, &str, &[Generate]); 23] = [
+const COMMANDS: [(&str, &str, &str, &[Generate]); 24] = [
     ("train", "Lines", "", &[of::<train::JsonLine>]),
     (
         "sweep",
