@@ -211,15 +211,12 @@ impl Settings {
 
     /// The settings of the run, checked, with the device that they will be computed on.
     pub fn checked_config(&self) -> Result<RunConfig, Failure> {
-        let config = self.config()?;
-        let problems = config.problems();
-        if !problems.is_empty() {
-            return Err(Failure::of_config(&problems));
-        }
-        Ok(RunConfig {
-            device: devices::resolve(config.device, config.precision)?,
-            ..config
-        })
+        checked(self.config()?)
+    }
+
+    /// The same, fitted to its data if that is little.
+    pub fn checked_fitted_config(&self) -> Result<RunConfig, Failure> {
+        checked(self.fitted_config()?)
     }
 
     /// The settings of the run, not checked yet.
@@ -271,6 +268,18 @@ impl Settings {
             .apply(&mut config, |setting| setting.row().is_of_machine)?;
         Ok(config)
     }
+}
+
+/// These settings with the device that they will be computed on; an error if they cannot be.
+fn checked(config: RunConfig) -> Result<RunConfig, Failure> {
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(Failure::of_config(&problems));
+    }
+    Ok(RunConfig {
+        device: devices::resolve(config.device, config.precision)?,
+        ..config
+    })
 }
 
 /// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, the

@@ -52,7 +52,7 @@ fn a_record_counts_all_seeds_and_leaves_nothing_but_its_card() {
         "3 seeds, Student's t",
         "--repeats 3",
         "| 2 | ",
-        "Quick look",
+        "# MLP on set",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -98,7 +98,7 @@ pub fn run(arguments: RecordArgs, process_start: Instant) -> Result<(), Failure>
     }
     let config = RunConfig {
         sealed_test: true,
-        ..settings.checked_config()?
+        ..settings.checked_fitted_config()?
     };
     let records = Paths::find().records;
     let target = out.clone().unwrap_or_else(|| {
