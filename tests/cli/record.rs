@@ -60,7 +60,7 @@ fn a_record_counts_all_seeds_and_leaves_nothing_but_its_card() {
     let kept = fs::read_dir(home.path().join("records")).unwrap().count();
     assert_eq!(kept, 0, "the runs of the record are gone");
     let again = "record quick --data set --out first.json";
-    fails(&home, again, 2, "first.json");
+    fails(&home, again, 1, "first.json exists already");
 }
 
 #[test]

@@ -64,7 +64,7 @@ with Program(path, home=home) as program:
     # Until the heading of the blocks is at the top.
     while program.find("Image, 28").box[1] >= 135:
         xdotool("click", "5")
-        time.sleep(0.3)
+        time.sleep(1)  # it scrolls smoothly
     picture(program, "blocks")
     program.click("Epochs", role="entry")
     program.key("ctrl+a", "6")

@@ -26,7 +26,7 @@ use crate::records::{
 };
 use crate::run_config::{DeviceChoice, EvaluationSplit, Preset, RunConfig};
 use crate::runs::hard_images;
-use crate::system::files::{TemporaryFolder, create_folder, write_group};
+use crate::system::files::{TemporaryFolder, write_group};
 use crate::system::paths::Paths;
 use crate::system::targets::check_file;
 use crate::text::format::{name_time, percent};
@@ -108,10 +108,6 @@ pub fn run(arguments: RecordArgs, process_start: Instant) -> Result<(), Failure>
     check_file(&target, force, &[])?;
     check_file(&card::markdown_path(&target), force, &[])?;
     interrupt::install_handler();
-    create_folder(&records).map_err(|error| {
-        let path = visible::path(&records);
-        Failure::Failed(format!("The folder {path} could not be created: {error}."))
-    })?;
     // Runs and checkpoints of a record are only needed until it ends.
     let folder = TemporaryFolder::new_in(&records).map_err(|error| {
         let path = visible::path(&records);
