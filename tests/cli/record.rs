@@ -63,6 +63,21 @@ fn a_record_counts_all_seeds_and_leaves_nothing_but_its_card() {
     fails(&home, again, 1, "first.json exists already");
 }
 
+/// Nothing can be created in /proc, which shows only when the card is written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_card_that_cannot_be_written_where_it_was_to_be_is_in_the_usual_place() {
+    let home = home_with_set(600, 100);
+    let nowhere =
+        "record quick --data set --epochs 1 --threads 1 --repeats 2 --out /proc/card.json";
+    let output = run(&home, nowhere);
+    exits(&output, 1);
+    says(&output, "/proc");
+    assert!(stdout(&output).contains("2 seeds"), "{}", stdout(&output));
+    let kept = RecordCard::list(&home.path().join("records"));
+    assert_eq!(kept.len(), 1);
+}
+
 #[test]
 fn the_files_of_the_test_images_are_not_opened_before_the_last_run_has_ended() {
     let home = tempfile::tempdir().unwrap();

@@ -29,7 +29,7 @@ use crate::runs::hard_images;
 use crate::system::files::{TemporaryFolder, write_group};
 use crate::system::paths::Paths;
 use crate::system::targets::check_file;
-use crate::text::format::{name_time, percent};
+use crate::text::format::{count, name_time, percent};
 use crate::text::visible;
 
 /// The most runs of a record.
@@ -101,10 +101,9 @@ pub fn run(arguments: RecordArgs, process_start: Instant) -> Result<(), Failure>
         ..settings.checked_fitted_config()?
     };
     let records = Paths::find().records;
-    let target = out.clone().unwrap_or_else(|| {
-        let name = config.preset.map_or("record", Preset::name);
-        records.join(format!("{name}-{}.json", name_time(jiff::Timestamp::now())))
-    });
+    let name = config.preset.map_or("record", Preset::name);
+    let usual = records.join(format!("{name}-{}.json", name_time(jiff::Timestamp::now())));
+    let target = out.unwrap_or_else(|| usual.clone());
     check_file(&target, force, &[])?;
     check_file(&card::markdown_path(&target), force, &[])?;
     interrupt::install_handler();
@@ -115,8 +114,9 @@ pub fn run(arguments: RecordArgs, process_start: Instant) -> Result<(), Failure>
     })?;
     let mut output = Output::new(json);
     note(&format!(
-        "Measuring {}: {repeats} runs. The test images are not read before the last run has ended.",
-        config.title()
+        "Measuring {}: {}. The test images are not read before the last run has ended.",
+        config.title(),
+        count(repeats.into(), "run")
     ));
     let mut runs = Vec::new();
     let mut start = process_start;
@@ -145,12 +145,14 @@ pub fn run(arguments: RecordArgs, process_start: Instant) -> Result<(), Failure>
         runs.push(run);
     }
     let card = evaluated(config, &runs, settings.data_dir)?;
-    let json = serde_json::to_string_pretty(&card)
-        .map_err(|error| Failure::Failed(format!("The card could not be written: {error}.")))?;
-    write_group(&[
-        (target.clone(), json + "\n"),
-        (card::markdown_path(&target), card::markdown(&card)),
-    ])?;
+    // Many runs must not be lost because a name leads nowhere.
+    let refused = save(&card, &target).err();
+    let target = if refused.is_some() {
+        save(&card, &usual)?;
+        usual
+    } else {
+        target
+    };
     output.json(&JsonLine::Finished {
         path: target.display().to_string(),
         card: &card,
@@ -159,7 +161,18 @@ pub fn run(arguments: RecordArgs, process_start: Instant) -> Result<(), Failure>
         "{}.\nThe card: {}",
         card.summary(),
         visible::path(&card::markdown_path(&target))
-    ))
+    ))?;
+    refused.map_or(Ok(()), Err)
+}
+
+/// Writes the card as JSON, and beside it as Markdown.
+fn save(card: &RecordCard, path: &Path) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(card)
+        .map_err(|error| Failure::Failed(format!("The card could not be written: {error}.")))?;
+    Ok(write_group(&[
+        (path.to_owned(), json + "\n"),
+        (card::markdown_path(path), card::markdown(card)),
+    ])?)
 }
 
 /// Trains in a process of its own, from `start` on. Its run and its checkpoints are in `folder`.
