@@ -32,7 +32,7 @@ pub fn load(
     load_sources(spec, folders, false, progress)
 }
 
-/// The same without test images; the files that contain those of a named set are not opened.
+/// The same without test images: the test files of a named set are not opened.
 pub fn load_sealed(
     spec: &DataSpec,
     folders: &[PathBuf],

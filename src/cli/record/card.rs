@@ -11,7 +11,7 @@ use crate::text::format::{count, grouped, percent};
 /// The most images in the list of the hard ones.
 const LISTED_IMAGES: usize = 50;
 
-/// Where the Markdown is of the card whose JSON has this path.
+/// The path of a card's Markdown file, which is beside its JSON file.
 pub fn markdown_path(json: &Path) -> PathBuf {
     json.with_extension("md")
 }

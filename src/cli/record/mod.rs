@@ -175,7 +175,7 @@ fn save(card: &RecordCard, path: &Path) -> Result<(), Failure> {
     ])?)
 }
 
-/// Trains in a process of its own, from `start` on. Its run and its checkpoints are in `folder`.
+/// Trains in a separate process; `start` is when the run began. Its run and its checkpoints are in `folder`.
 fn sealed_run(
     config: RunConfig,
     data_dir: Option<PathBuf>,
