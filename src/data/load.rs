@@ -236,6 +236,29 @@ fn without_test(
     })
 }
 
+/// A source without its training images, if it has test images beside them.
+fn load_test(
+    source: &DataSource,
+    folders: &[PathBuf],
+    progress: &mut dyn Progress,
+) -> Result<Loaded, DataError> {
+    match source {
+        DataSource::Builtin => {
+            Ok(builtin::generate(BUILTIN_SEED, 0, builtin::TEST_IMAGES, progress)?.into())
+        }
+        DataSource::Named(named) if let Some(mut test) = named_files(*named, folders)?.test() => {
+            let set = test.read(progress)?.set;
+            Ok(Dataset {
+                train: Split::default(),
+                test: set.train,
+                ..set
+            }
+            .into())
+        }
+        _ => load_source(source, folders, progress),
+    }
+}
+
 fn named_files(set: PublicDataset, folders: &[PathBuf]) -> Result<IdxSet, DataError> {
     IdxSet::find(set, folders)?.ok_or_else(|| DataError::NotFound {
         set: set.name().to_owned(),
@@ -410,12 +433,9 @@ pub fn load_for_evaluation(
     };
     for (index, source) in (0_u16..).zip(spec.sources()) {
         let mut progress = |done: f32| progress.report((f32::from(index) + done) / count);
-        let part = if *source == DataSource::Builtin
-            && index == 0
-            && split.is_none_or(|split| split == EvaluationSplit::Test)
-        {
-            // The images for training are generated only if they are needed.
-            builtin::generate(BUILTIN_SEED, 0, builtin::TEST_IMAGES, &mut progress)?.into()
+        let is_test = index == 0 && split.is_none_or(|split| split == EvaluationSplit::Test);
+        let part = if is_test {
+            load_test(source, folders, &mut progress)?
         } else {
             load_source(source, folders, &mut progress)?
         };

@@ -10,7 +10,7 @@ use super::CLASSES;
 use crate::data::{Split, builtin};
 use crate::infer::{Scores, fit_digit_detector, fit_temperature, measure};
 use crate::nn::onnx::OnnxGraph;
-use crate::nn::{ComputeError, Net};
+use crate::nn::{ComputeError, Net, parameter_specs};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization, Reading, Trials};
@@ -20,12 +20,13 @@ use crate::run_config::{Activation, Classes, DataSpec, Network};
 const DIGITS: usize = 1_000;
 /// Another seed than that of the built-in digits, which the model may have been trained on.
 const SEED: u64 = 0x1196;
-/// How many images all readings are tried on, and how many of the likeliest on all others.
+/// How many images all readings are tried on.
 const FIRST_IMAGES: usize = 50;
-const FINALISTS: usize = 6;
-/// Operations that a reading may take on all images, and the fewest images.
+/// How many of the likeliest are tried on all images, and listed if there is doubt.
+const FINALISTS: usize = 5;
+/// Operations that a reading may take on all images, and the fewest of these.
 const OPERATIONS: u64 = 2_000_000_000;
-const FEWEST_IMAGES: usize = 300;
+const FEWEST_IMAGES: usize = 200;
 /// A less accurate model does not recognize digits, so that the most accurate reading says nothing:
 /// well above chance.
 const MIN_ACCURACY: f64 = 0.3;
@@ -54,8 +55,6 @@ const KERAS_PENALTY: f32 = 0.1;
 const USUAL_LOG_TEMPERATURE: f32 = 0.3;
 /// What the square of the distance from it adds to the cross-entropy.
 const TEMPERATURE_PENALTY: f32 = 0.2;
-/// Readings that are listed if there is doubt.
-const LISTED: usize = 5;
 
 /// The usual normalizations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1,
 /// and pixels as they are.
@@ -101,10 +100,18 @@ impl Candidate<'_> {
     pub fn net(&self, reading: &Reading) -> Result<Net, Problem> {
         match &self.body {
             Body::Weights(values) => {
-                let net = Net::new(self.network, reading.activation, CLASSES, 0)
-                    .and_then(|net| net.set_weights(values).map(|()| net))
-                    .map_err(ComputeError::from)?;
-                Ok(net.with_normalization(reading.normalization))
+                let specs = parameter_specs(self.network, CLASSES).into_iter();
+                let parameters = specs
+                    .zip(values)
+                    .map(|(spec, values)| spec.with_values(values.to_vec()))
+                    .collect::<Result<_, _>>();
+                Ok(Net::from_parameters(
+                    self.network,
+                    reading.activation,
+                    CLASSES,
+                    reading.normalization,
+                    parameters.map_err(ComputeError::from)?,
+                ))
             }
             Body::Graph(graph) => Ok(Net::of_graph((*graph).clone(), reading.normalization)),
         }
@@ -171,15 +178,12 @@ impl<'f> Candidates<'f> {
     fn tournament(
         &self,
         readings: &[Reading],
-        images: TrialImages,
+        mut images: TrialImages,
         progress: &mut impl Progress,
     ) -> Result<(TrialImages, Vec<Tried>), Problem> {
         let operations = self.of(&readings[0]).net(&readings[0])?.operations();
         let affordable = (OPERATIONS / operations.max(1)) as usize;
-        let images = TrialImages {
-            images: images.images.first(affordable.max(FEWEST_IMAGES)),
-            ..images
-        };
+        images.images = images.images.first(affordable.max(FEWEST_IMAGES));
         let mut left = readings.to_vec();
         let mut tried = Vec::new();
         for (before, count) in [(0.0, FIRST_IMAGES), (0.5, usize::MAX)] {
@@ -383,7 +387,7 @@ fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
     ranked.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
     let mut distinct = vec![chosen];
     for tried in ranked {
-        if distinct.len() < LISTED && !distinct.iter().any(|other| other.is_like(tried)) {
+        if distinct.iter().all(|other| !other.is_like(tried)) {
             distinct.push(tried);
         }
     }

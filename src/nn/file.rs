@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::digit_detector::{DigitDetector, TENSORS as DETECTOR_TENSORS};
 use super::onnx::OnnxGraph;
 use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
-use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
+use super::{ComputeError, Mode, ModelError, Net, parameter_specs};
 use crate::ink::PIXELS;
 use crate::records::{Accuracy, Calibration, Normalization};
 use crate::run_config::{Classes, DataSpec, ModelKind, Network, RunConfig, WeightFormat};
@@ -239,19 +239,14 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     }
     let parameters = expected
         .into_iter()
-        .map(
-            |ParameterSpec {
-                 name, shape, role, ..
-             }| {
-                let tensor = file
-                    .tensor(&name)
-                    .ok_or_else(|| format!("the weight {name} is missing"))?;
-                let values = read_values(&name, &shape, tensor)?;
-                Ok(Parameter::new(name, values, &shape)
-                    .map_err(|error| error.to_string())?
-                    .with_role(role))
-            },
-        )
+        .map(|spec| {
+            let name = &spec.name;
+            let tensor = file
+                .tensor(name)
+                .ok_or_else(|| format!("the weight {name} is missing"))?;
+            let values = read_values(name, &spec.shape, tensor)?;
+            spec.with_values(values).map_err(|error| error.to_string())
+        })
         .collect::<Result<_, String>>()?;
     let net = match card.model {
         ModelKind::Onnx => Net::of_graph(read_graph(&file, classes)?, card.normalization),

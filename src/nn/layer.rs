@@ -1,9 +1,9 @@
 //! The layers, as data: of each its parameters and the shape of what it gives, and the walk that
 //! everything takes which goes through a network.
 
-use super::Role;
 use super::ops::ConvGeometry;
 use super::shape::Shape;
+use super::{Parameter, Role};
 use crate::run_config::Activation;
 
 /// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or
@@ -97,6 +97,13 @@ pub struct ParameterSpec {
     pub shape: Vec<usize>,
     pub role: Role,
     pub(super) init: Init,
+}
+
+impl ParameterSpec {
+    /// The parameter with these values; an error if they are not as many as its shape takes.
+    pub fn with_values(self, values: Vec<f32>) -> candle_core::Result<Parameter> {
+        Ok(Parameter::new(self.name, values, &self.shape)?.with_role(self.role))
+    }
 }
 
 /// The initial values of a parameter.

@@ -12,8 +12,8 @@ use super::layer::Init;
 use super::onnx::OnnxGraph;
 use super::parameter::Parameters;
 use super::{
-    DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, autograd, flops,
-    layers, ops, parameter_count, parameter_specs,
+    DeviceContext, DigitDetector, GradMode, Layer, Parameter, autograd, flops, layers, ops,
+    parameter_count, parameter_specs,
 };
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
@@ -111,25 +111,16 @@ impl Net {
         let parameters = parameter_specs(network, classes)
             .into_iter()
             .enumerate()
-            .map(
-                |(
-                    index,
-                    ParameterSpec {
-                        name,
-                        shape,
-                        role,
-                        init,
-                    },
-                )| {
-                    let mut random = Random::stream(seed, "initialization", index as u64);
-                    let values = (0..shape.iter().product()).map(|_| match init {
-                        Init::Uniform(bound) => random.range(-bound, bound),
-                        Init::Normal(deviation) => deviation * random.normal(),
-                        Init::Constant(value) => value,
-                    });
-                    Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
-                },
-            )
+            .map(|(index, spec)| {
+                let mut random = Random::stream(seed, "initialization", index as u64);
+                let values = (0..spec.shape.iter().product()).map(|_| match spec.init {
+                    Init::Uniform(bound) => random.range(-bound, bound),
+                    Init::Normal(deviation) => deviation * random.normal(),
+                    Init::Constant(value) => value,
+                });
+                let values = values.collect();
+                spec.with_values(values)
+            })
             .collect::<Result<_>>()?;
         Ok(Self::from_parameters(
             network,
@@ -142,7 +133,7 @@ impl Net {
 
     /// A network for this many classes of these parameters, which must be those `parameter_specs`
     /// lists, in its order.
-    pub(super) fn from_parameters(
+    pub fn from_parameters(
         network: Network,
         activation: Activation,
         classes: usize,

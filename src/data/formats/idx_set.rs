@@ -223,6 +223,16 @@ impl IdxSet {
         self.test.take().map(|_| self)
     }
 
+    /// Its test images alone, as if they were for training, if it has any.
+    pub fn test(self) -> Option<Self> {
+        let train = self.test?;
+        Some(Self {
+            train,
+            test: None,
+            ..self
+        })
+    }
+
     /// How many training and test images the headers claim.
     pub fn counts(&self) -> Result<[u64; 2], DataError> {
         let count = |pair: &IdxFiles| idx::count(&pair.images, Kind::Images);

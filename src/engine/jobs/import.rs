@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{JobContext, Workspace, saved_model};
-use crate::data::{DataError, Split, gather_batch, load};
+use crate::data::{DataError, Split, gather_batch, load_sealed};
 use crate::import::{ImportError, Imported, TrialImages, import};
 use crate::math::random::Random;
 use crate::nn::ModelFile;
@@ -85,7 +85,7 @@ fn training_images(
         .into_iter()
         .chain([DataSpec::single(DataSource::Named(PublicDataset::Mnist))])
     {
-        match load(&data, folders, progress) {
+        match load_sealed(&data, folders, progress) {
             Ok(set) if !set.train.is_empty() => {
                 return Ok(Some(TrialImages {
                     images: sample(&set.train),

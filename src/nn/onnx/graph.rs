@@ -67,11 +67,13 @@ impl OnnxGraph {
     /// The same, and `show` gets every operator when its turn comes.
     pub fn open_and_show(bytes: &[u8], show: &mut Shown<'_>) -> Result<Self, String> {
         let operators = Operators::read(bytes)?;
-        let mut options = ModelOptions::with_all_ops();
-        // What is checked is what will be computed.
-        options.enable_optimization(false);
-        let model = catch(|| options.load(bytes.to_vec()))?
-            .map_err(|error| format!("its network cannot be read ({error})"))?;
+        let load = |optimized| {
+            let mut options = ModelOptions::with_all_ops();
+            options.enable_optimization(optimized);
+            catch(|| options.load(bytes.to_vec()))?
+                .map_err(|error| format!("its network cannot be read ({error})"))
+        };
+        let model = load(false)?;
         let input = node(&model, operators.input)?;
         let declared = model
             .node_info(input)
@@ -109,6 +111,9 @@ impl OnnxGraph {
             .iter()
             .rev()
             .find(|operator| operator.outputs.contains(&operators.output));
+        // Whatever the library merges or computes in advance is within the budget now.
+        let model = load(true)?;
+        let input = node(&model, operators.input)?;
         Ok(Self {
             gives_probabilities: last.is_some_and(|operator| operator.op_type == "Softmax"),
             parameters: operators.parameters,
@@ -152,13 +157,16 @@ impl OnnxGraph {
             .to_device(&Device::Cpu)?
             .flatten_all()?
             .to_vec1::<f32>()?;
-        // A thread that waits for the library would begin other images, each with its own memory.
-        let at_once = (values.len() / PIXELS).div_ceil(rayon::current_num_threads());
-        let logits = values
-            .par_chunks_exact(PIXELS)
-            .with_min_len(at_once.max(1))
-            .map(|image| self.logits_of(image).map_err(candle_core::Error::msg))
-            .collect::<candle_core::Result<Vec<_>>>()?;
+        // On the library's own threads: to hand it every image costs more than to classify a small
+        // one. A thread that waits for others would begin more images, each with its own memory.
+        let logits = rten::thread_pool().run(|| {
+            let at_once = (values.len() / PIXELS).div_ceil(rayon::current_num_threads());
+            values
+                .par_chunks_exact(PIXELS)
+                .with_min_len(at_once.max(1))
+                .map(|image| self.logits_of(image).map_err(candle_core::Error::msg))
+                .collect::<candle_core::Result<Vec<_>>>()
+        })?;
         Tensor::from_vec(
             logits.concat(),
             (values.len() / PIXELS, self.classes),
