@@ -108,12 +108,18 @@ pub fn approximate(seconds: f64) -> String {
     format!("{} {name}", plain(rounded(seconds / unit, 2)))
 }
 
-/// How long something will still take, rounded up: "8 s", "1 min 20 s", "2 h 5 min".
+/// How long something will still take, rounded up, from 20 seconds on to a multiple of 5: "8 s",
+/// "1 min 20 s", "2 h 5 min".
 pub fn remaining(seconds: f32) -> String {
     let whole = if seconds.is_finite() {
         seconds.max(0.0).ceil() as u64
     } else {
         0
+    };
+    let whole = if whole > 20 {
+        whole.next_multiple_of(5)
+    } else {
+        whole
     };
     match whole {
         0..60 => format!("{whole} s"),

@@ -8,6 +8,8 @@ use crate::records::{RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
 const SMOOTHING: f64 = 2.0;
+/// The time left, which is read as a promise, goes by the mean of about this many seconds.
+const STEADY: f64 = 20.0;
 /// Memory is measured at most this often.
 const MEMORY_EVERY: Duration = Duration::from_millis(500);
 /// Classifying an image takes about this fraction of training on it; used until the first
@@ -24,6 +26,8 @@ pub struct RunClock {
     last_step: f64,
     first_step: u64,
     throughput: Option<f64>,
+    /// The mean throughput over about [`STEADY`] seconds, or since the start, and over how many.
+    steady: (f64, f64),
     seconds_per_prediction: Option<f64>,
     memory: MemoryGauge,
     last_checkpoint: f64,
@@ -43,6 +47,7 @@ impl RunClock {
             last_step: seconds,
             first_step: progress.step + 1,
             throughput: None,
+            steady: (1.0, 0.0),
             seconds_per_prediction: None,
             memory: MemoryGauge::default(),
             last_checkpoint: seconds,
@@ -69,11 +74,16 @@ impl RunClock {
         let weight = 1.0 - (-took / SMOOTHING).exp();
         // The first step warms up caches and buffers: the second replaces it as the start of the
         // average.
+        let is_first = step <= self.first_step + 1;
         let throughput = self
             .throughput
-            .filter(|_| step > self.first_step + 1)
+            .filter(|_| !is_first)
             .map_or(rate, |smooth| smooth + weight * (rate - smooth));
         self.throughput = Some(throughput);
+        let (mean, before) = if is_first { (rate, 0.0) } else { self.steady };
+        let seconds = (before + took).min(STEADY);
+        let weight = (took / seconds).min(1.0);
+        self.steady = (mean + weight * (rate - mean), seconds);
         self.last_step = now;
         self.images += images as u64;
         self.now(step, epoch)
@@ -86,7 +96,7 @@ impl RunClock {
             epoch,
             images_per_second: throughput as f32,
             elapsed_seconds: now as f32,
-            remaining_seconds: self.remaining(epoch, throughput) as f32,
+            remaining_seconds: self.remaining(epoch, self.steady.0) as f32,
             memory_bytes: self.memory.bytes(),
             ..Telemetry::default()
         }

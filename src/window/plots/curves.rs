@@ -18,13 +18,23 @@ pub struct Measured {
     pub raw: Pyramid,
     pub smooth: Pyramid,
     running: RunningMean,
+    /// Values since the last point: their sum, and how many they are.
+    gathered: (f64, f64),
 }
 
 impl Measured {
-    fn push(&mut self, x: f64, value: f64, smoothing: f64) {
-        if value.is_finite() {
-            self.raw.push(x, value);
-            let smoothed = self.running.take(value, smoothing);
+    /// Takes the value at `x`; the mean of those in every `stride` makes a point.
+    fn push(&mut self, x: f64, value: f64, stride: f64, smoothing: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        let (sum, count) = (self.gathered.0 + value, self.gathered.1 + 1.0);
+        self.gathered = (sum, count);
+        let last = self.raw.points().last();
+        if last.is_none_or(|[last, _]| x >= last + stride) {
+            self.gathered = (0.0, 0.0);
+            self.raw.push(x, sum / count);
+            let smoothed = self.running.take(sum / count, smoothing);
             self.smooth.push(x, smoothed);
         }
     }
@@ -77,11 +87,17 @@ impl Curves {
             self.loss.recompute_smooth(smoothing);
             self.accuracy.recompute_smooth(smoothing);
         }
+        // A resumed run begins with means of several steps, and its curves would be noisier from there
+        // on.
+        let stride = match history.steps[..] {
+            [first, second, ..] => second.step.saturating_sub(first.step) as f64,
+            _ => 1.0,
+        };
         for point in history.steps.iter().skip(self.steps_taken) {
             let x = point.step as f64;
             let accuracy = f64::from(point.accuracy) * 100.0;
-            self.loss.push(x, f64::from(point.loss), smoothing);
-            self.accuracy.push(x, accuracy, smoothing);
+            self.loss.push(x, f64::from(point.loss), stride, smoothing);
+            self.accuracy.push(x, accuracy, stride, smoothing);
             self.learning_rate.push(x, f64::from(point.learning_rate));
         }
         for record in history.epochs.iter().skip(self.epochs_taken) {

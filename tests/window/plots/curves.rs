@@ -47,6 +47,23 @@ fn what_the_history_gains_is_appended() {
 }
 
 #[test]
+fn a_resumed_run_goes_on_in_means_of_as_many_steps_as_it_begins_with() {
+    let mut run = run(1, &[]);
+    run.history.steps = [(2, 3.0), (4, 2.0), (5, 1.5), (6, 0.5), (7, 0.25)]
+        .map(|(number, loss)| step(number, loss))
+        .to_vec();
+    let mut curves = Curves::default();
+    curves.sync(&run, 0.0);
+    assert_eq!(
+        curves.loss.raw.points(),
+        [[2.0, 3.0], [4.0, 2.0], [6.0, 1.0]]
+    );
+    run.history.steps.push(step(8, 0.75));
+    curves.sync(&run, 0.0);
+    assert_eq!(curves.loss.raw.points().last(), Some(&[8.0, 0.5]));
+}
+
+#[test]
 fn smoothing_is_a_bias_corrected_running_mean_and_follows_its_slider() {
     let run = run(1, &[4.0, 2.0]);
     let mut curves = Curves::default();

@@ -15,6 +15,8 @@ use crate::window::{App, Ctx, Machine, Models, Train};
 /// The time that it takes to recognize an image, as a fraction of the time that it takes to learn
 /// from one: the backward pass costs about as much as two forward passes.
 const EVALUATION: f64 = 1.0 / 3.0;
+/// How many runs of the same work an estimate goes by.
+const LAST_RUNS: usize = 3;
 
 impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to
@@ -103,8 +105,8 @@ impl Train {
 }
 
 impl Models {
-    /// The throughput of the newest run with the same work for each image, on the same device; in
-    /// images per second.
+    /// The throughput of the fastest of the last runs with the same work for each image, on the same
+    /// device, in images per second: other programs may have slowed some down.
     fn rate_of_runs(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
         let StepConfig {
             device,
@@ -113,15 +115,15 @@ impl Models {
             ..
         } = ctx.step_config(config);
         let machine = ctx.machine().in_words();
-        let mut runs = self.readable();
-        let found = runs.find(|run| {
+        let comparable = self.readable().filter(|run| {
             let plan = &run.plan;
             run.machine == machine
                 && same_work(&run.config, config)
                 && (plan.device, plan.precision, plan.threads) == (device, precision, threads)
                 && run.images_per_second > 0.0
         });
-        found.map(|run| run.images_per_second)
+        let rates = comparable.map(|run| run.images_per_second);
+        rates.take(LAST_RUNS).max_by(f64::total_cmp)
     }
 
     /// The test accuracy of the newest run with this preset on this data.
