@@ -169,10 +169,9 @@ impl Atlas {
             return;
         }
         self.content = content;
-        let pictures = pictures();
         let (mut x, mut y, mut row_height) = (0, 0, 0);
-        let corners: Vec<[usize; 2]> = pictures
-            .iter()
+        let placed: Vec<(Picture<'_>, [usize; 2])> = pictures()
+            .into_iter()
             .map(|picture| {
                 if x + picture.width > ROW {
                     (x, y, row_height) = (0, y + row_height, 0);
@@ -180,29 +179,28 @@ impl Atlas {
                 let corner = [x, y];
                 x += picture.width;
                 row_height = row_height.max(picture.height());
-                corner
+                (picture, corner)
             })
             .collect();
         let size = [ROW, (y + row_height).max(1)];
         let mut image = ColorImage::filled(size, palette.paper);
-        for (picture, [left, top]) in pictures.iter().zip(&corners) {
-            let color = picture.scale.colors(palette);
-            for (row, values) in picture.values.chunks(picture.width.max(1)).enumerate() {
-                let start = (top + row) * ROW + left;
-                let pixels = image.pixels.iter_mut().skip(start);
-                for (pixel, value) in pixels.zip(values) {
-                    *pixel = color(*value);
+        for layer in placed.chunk_by(|(one, _), (other, _)| one.scale == other.scale) {
+            let color = layer[0].0.scale.colors(palette);
+            for (picture, [left, top]) in layer {
+                for (row, values) in picture.values.chunks(picture.width.max(1)).enumerate() {
+                    let start = (top + row) * ROW + left;
+                    let pixels = image.pixels.iter_mut().skip(start);
+                    for (pixel, value) in pixels.zip(values) {
+                        *pixel = color(*value);
+                    }
                 }
             }
         }
         let uv = |[x, y]: [usize; 2]| pos2(x as f32 / ROW as f32, y as f32 / size[1] as f32);
-        let places = pictures
-            .iter()
-            .zip(&corners)
-            .map(|(picture, &[left, top])| {
-                let end = [left + picture.width, top + picture.height()];
-                Rect::from_min_max(uv([left, top]), uv(end))
-            });
+        let places = placed.iter().map(|(picture, [left, top])| {
+            let end = [left + picture.width, top + picture.height()];
+            Rect::from_min_max(uv([*left, *top]), uv(end))
+        });
         self.places = places.collect();
         if let Some(texture) = &mut self.texture {
             texture.set(image, TextureOptions::NEAREST);
