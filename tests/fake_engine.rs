@@ -35,16 +35,17 @@ use inkling::records::benchmark::{
     StepConfig, VERSION, Workload,
 };
 use inkling::records::{
-    Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, COMPONENTS,
-    Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle, DigitDetection, DigitMap,
-    DigitPrediction, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec,
-    Explanation, FileInfo, FilterImages, FineTuned, HeldOutAnswer, HeldOutImage, HeldOutSnapshot,
-    ImportFinding, Inspection, JobId, LabelRejection, LabeledImage, LearningRateFinding, MapLayer,
-    MapPoint, MapSource, MapSpec, MeasuredReading, ModelComparison, ModelInfo, ModelLook, ModelRef,
-    NearImage, Neighborhood, Normalization, Prediction, PredictionDetails, Profile,
-    RELIABILITY_BINS, Reached, Reading, ReceivedBundle, Recognition, ReliabilityBin, RunPlan,
-    RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, Sample, SingleStep, SplitEvaluation,
-    StepPoint, Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, Trials, UnitName,
+    Accuracy, Annotation, Attribution, BatchSizeFinding, BatchSizeSpec, BeforeAfter, CARD_VERSION,
+    COMPONENTS, Change, ComparedModel, ComparisonSpec, Counterfactual, DeletedBundle,
+    DigitDetection, DigitMap, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation,
+    EvaluationReport, EvaluationSpec, Explanation, FileInfo, FilterImages, FineTuned,
+    HeldOutAnswer, HeldOutImage, HeldOutSnapshot, ImportFinding, Inspection, JobId, LabelRejection,
+    LabeledImage, LearningRateFinding, MapLayer, MapPoint, MapSource, MapSpec, MeasuredReading,
+    ModelComparison, ModelInfo, ModelLook, ModelRef, NearImage, Neighborhood, Normalization,
+    Prediction, PredictionDetails, Profile, RELIABILITY_BINS, Reached, Reading, ReceivedBundle,
+    Recognition, RecordCard, ReliabilityBin, RunPlan, RunPosition, RunSeconds, RunSummary,
+    SEARCH_RATES, SEARCH_STEPS, Sample, SeedRun, SingleStep, SplitEvaluation, StepPoint,
+    Suggestion, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, Trials, UnitName,
     UnitSelection, UnitUpdate, Update, WhySpec, WriterScore, snapshot_step,
 };
 use inkling::run_config::{
@@ -1655,5 +1656,30 @@ fn time_to_accuracy(config: &RunConfig, batch_size: u32) -> TimeToAccuracy {
         best_accuracy: 0.941,
         seconds,
         diverged: batch_size == 1024,
+    }
+}
+
+/// A card of runs with these test accuracies.
+pub fn record_card(preset: Preset, data: &str, accuracies: [f64; 2]) -> RecordCard {
+    let run = |(seed, test_accuracy)| SeedRun {
+        seed,
+        validation_accuracy: 0.9,
+        test_accuracy,
+        seconds: RunSeconds::default(),
+    };
+    RecordCard {
+        version: CARD_VERSION,
+        measured_at: String::new(),
+        program: String::new(),
+        machine: String::new(),
+        device: DeviceChoice::Cpu,
+        parameters: 1,
+        test_images: 100,
+        config: RunConfig {
+            data: data.parse().unwrap(),
+            ..RunConfig::preset(preset)
+        },
+        runs: (1..).zip(accuracies).map(run).collect(),
+        hard: Vec::new(),
     }
 }

@@ -70,6 +70,12 @@ impl RecordCard {
         mean_interval(&self.runs.iter().map(of).collect::<Vec<_>>())
     }
 
+    /// The mean test accuracy.
+    pub fn test_accuracy(&self) -> f64 {
+        let sum: f64 = self.runs.iter().map(|run| run.test_accuracy).sum();
+        sum / self.runs.len().max(1) as f64
+    }
+
     /// The median of a part of a run's seconds.
     pub fn median_seconds(&self, part: impl Fn(RunSeconds) -> f64) -> f64 {
         let seconds: Vec<f64> = self.runs.iter().map(|run| part(run.seconds)).collect();
@@ -99,8 +105,7 @@ impl RecordCard {
                 count(mean.count as u64, "seed"),
             )
         } else {
-            let alone = self.runs.first().map_or(0.0, |run| run.test_accuracy);
-            format!("{} (1 seed)", percent(alone, 2))
+            format!("{} (1 seed)", percent(self.test_accuracy(), 2))
         };
         let seconds = self.median_seconds(|run| run.total);
         format!("Test accuracy {accuracy}; {seconds:.2} s a run")

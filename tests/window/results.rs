@@ -3,11 +3,11 @@
 use eframe::egui::Key;
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, Job};
-use inkling::records::Sample;
-use inkling::run_config::EvaluationSplit;
+use inkling::records::{HardImage, RecordCard, Sample};
+use inkling::run_config::{EvaluationSplit, Preset};
 use inkling::window::{Action, Activity};
 
-use crate::fake_engine::Answers;
+use crate::fake_engine::{Answers, record_card};
 use crate::jobs::{cancelled, progress};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage, stage_with};
 use inkling::window::TrainAction;
@@ -349,6 +349,41 @@ fn a_model_that_learned_the_labels_is_no_judge_of_them() {
     shown.measured.split = EvaluationSplit::Train;
     harness.run();
     assert!(harness.mentions("learned from these labels"));
+}
+
+#[test]
+fn what_most_runs_of_a_record_misclassify_is_hard_for_everybody() {
+    let mut harness = measured([1244.0, 690.0]);
+    assert!(!harness.has("Hard for everybody"));
+    let mut record = record_card(Preset::Balanced, "builtin", [0.99, 0.98]);
+    let hard = |index, doubtful| HardImage {
+        index,
+        label: "4".to_owned(),
+        answer: "9".to_owned(),
+        runs: 2,
+        doubtful,
+    };
+    record.hard = vec![hard(3, false), hard(44, true)];
+    let other_images = RecordCard {
+        test_images: 10_000,
+        ..record.clone()
+    };
+    harness.state_mut().app.train.records = vec![other_images];
+    harness.run();
+    assert!(!harness.has("Hard for everybody"), "of other test images");
+    harness.state_mut().app.train.records = vec![record];
+    harness.run();
+    harness.click("Hard for everybody");
+    harness.get_by_label(
+        "this model misclassifies 1 of the 2 images that more than half of 2 runs of Balanced misclassify",
+    );
+    harness.click("True digit 4, predicted 9, probability 93%, doubtful label");
+    harness.get_by_label(
+        "Hard for everybody: 2 of 2 runs misclassify it, most as 9. Its label is doubtful.",
+    );
+    harness.press(Key::Escape, 1);
+    harness.click("Show all");
+    harness.get_by_label("True digit 4, predicted 9, probability 93%");
 }
 
 #[test]

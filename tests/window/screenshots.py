@@ -34,7 +34,28 @@ def picture(program, name):
     subprocess.run(["convert", whole, "-strip", "+dither", "-colors", "256", "-define", "png:compression-level=9", "PNG8:" + whole], check=True)
 
 
+def scroll(program, x, look, until):
+    """Scrolls what is at `x`, halfway down the window, until the box is where it should be, or no further."""
+    program.pointer(x, size[1] / 2)
+    box = look()
+    while not until(box):
+        before = box
+        xdotool("click", "5")
+        time.sleep(1)  # it scrolls smoothly
+        box = look()
+        if box == before:
+            return
+
+
+def click(program, name, role, x=size[0] / 2):
+    """Clicks what may be below the edge of a small window."""
+    scroll(program, x, lambda: program.find(name, role).box, lambda box: box[1] + box[3] < size[1] - 110)
+    program.click(name, role)
+
+
 def draw(program, strokes):
+    if not program.shows("Drawing canvas"):
+        return  # a small window has none beside the plots
     x, y, width, height = program.find("Drawing canvas", role="canvas").box
     for stroke in strokes:
         program.drag([(x + px * width, y + py * height) for px, py in smooth(stroke)])
@@ -61,12 +82,9 @@ with Program(path, home=home) as program:
     picture(program, "train-empty")
     [x, y, width, height] = next(node.box for node in program.nodes() if node.name == "Convolution" and node.role == "push button")
     program.drag([(x + width / 2, y + height / 2)])
-    # Until the heading of the blocks is at the top.
-    while program.find("Image, 28").box[1] >= 135:
-        xdotool("click", "5")
-        time.sleep(1)  # it scrolls smoothly
+    scroll(program, x + width / 2, lambda: program.find("Image, 28").box, lambda box: box[1] < 150)
     picture(program, "blocks")
-    program.click("Epochs", role="entry")
+    click(program, "Epochs", "entry", x=150)
     program.key("ctrl+a", "6")
     program.click("Start", role="push button")
     wait(lambda: any("of 6" in node.text and "epoch 3" in node.text.lower() for node in program.nodes()), 400, "the third epoch", program)
@@ -111,13 +129,13 @@ with Program(path, home=home) as program:
     time.sleep(1)
     picture(program, "results")
     program.key("ctrl+7")
-    program.click("Start the sweep", role="push button")
+    click(program, "Start the sweep", "push button")
     wait(lambda: any(node.name.startswith("16 of 30 trials") for node in program.nodes()), 400, "the sixteenth trial", program)
     picture(program, "sweep")
     program.click("Stop", role="push button")
     program.find("10 more trials", role="push button")
     program.key("ctrl+8")
-    program.click("Run benchmark", role="push button")
+    click(program, "Run benchmark", "push button")
     wait(lambda: program.shows("Copy as text"), 300, "the benchmark's end", program)
     picture(program, "hardware")
     program.key("F1")

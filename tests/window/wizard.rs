@@ -1,7 +1,7 @@
 //! The wizard, by keyboard and by pointer, and what it recommends.
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Event, Key, Modifiers};
+use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use inkling::data::FoundDataset;
 use inkling::protocol::{Job, JobResult};
@@ -38,22 +38,6 @@ fn enter_leads_through_the_pages_once_they_are_asked_for() {
         window.app().ctx.is_training(),
         "the last page's main button starts the first run"
     );
-}
-
-#[test]
-fn every_press_within_a_slow_frame_moves_on() {
-    let (mut window, _engine) = first_launch(Answers::default());
-    window.click("Set up step by step");
-    let press = Event::Key {
-        key: Key::Enter,
-        physical_key: None,
-        pressed: true,
-        repeat: false,
-        modifiers: Modifiers::NONE,
-    };
-    window.input_mut().events.extend([press.clone(), press]);
-    window.run_steps(3);
-    assert_eq!(window.app().ctx.wizard, Some(WizardStep::ALL[3]));
 }
 
 #[test]

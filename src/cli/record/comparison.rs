@@ -74,12 +74,11 @@ fn figures(
     let accuracies = |card: &RecordCard| card.mean(|run| run.test_accuracy);
     let first = cards.first().filter(|_| position > 0).and_then(accuracies);
     let own = accuracies(card);
-    let alone = || card.runs.first().map_or(0.0, |run| run.test_accuracy);
     CardFigures {
         path: path.display().to_string(),
         seeds: card.runs.len() as u64,
         parameters: card.parameters,
-        accuracy: own.map_or_else(alone, |mean| mean.mean),
+        accuracy: card.test_accuracy(),
         seconds: card.median_seconds(|run| run.total),
         difference: first.zip(own).map(|(first, own)| difference(&own, &first)),
     }

@@ -150,8 +150,6 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
 
 /// The first and the last page's button that trains.
 const START: &str = "Start training";
-/// The button of the pages between.
-const NEXT: &str = "Next";
 /// The last page's button that does not train.
 const OPEN: &str = "Open Inkling";
 
@@ -163,23 +161,18 @@ fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
             START,
             vec![Action::CloseWizard, Action::Train(TrainAction::Start)],
         ),
-        (_, Some(next)) => (NEXT, vec![Action::Wizard(next)]),
+        (_, Some(next)) => ("Next", vec![Action::Wizard(next)]),
         (_, None) => (OPEN, vec![Action::CloseWizard]),
     }
 }
 
 fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     let moves_on = enter_moves_on(ui);
-    let (presses, back, skip) = ui.input_mut(|input| {
+    let (next, back, skip) = ui.input_mut(|input| {
         let back = input.consume_key(Modifiers::ALT, Key::ArrowLeft)
             || input.consume_key(Modifiers::NONE, Key::Backspace);
-        let presses = if moves_on {
-            input.count_and_consume_key(Modifiers::NONE, Key::Enter)
-        } else {
-            0
-        };
         (
-            presses,
+            moves_on && input.consume_key(Modifiers::NONE, Key::Enter),
             back,
             input.consume_key(Modifiers::NONE, Key::Escape),
         )
@@ -188,15 +181,8 @@ fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
         actions.push(Action::CloseWizard);
     } else if back && let Some(before) = neighbor(step, -1) {
         actions.push(Action::Wizard(before));
-    } else {
-        // A slow frame, as the first may be, gets several presses at once.
-        let mut step = Some(step);
-        for _ in 0..presses {
-            let Some(here) = step else { break };
-            let (label, onward) = onward(app, here);
-            actions.extend(onward);
-            step = neighbor(here, 1).filter(|_| label == NEXT);
-        }
+    } else if next {
+        actions.extend(onward(app, step).1);
     }
 }
 

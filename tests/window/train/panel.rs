@@ -8,9 +8,7 @@ use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{EngineError, Event, Job};
 use inkling::records::benchmark::{Effort, StepConfig};
-use inkling::records::{
-    CARD_VERSION, Divergence, Intervention, RecordCard, RunSeconds, SeedRun, Telemetry,
-};
+use inkling::records::{Divergence, Intervention, Telemetry};
 use inkling::run_config::{
     Activation, Augmentation, DataSource, DataSpec, DeviceChoice, ModelKind, OptimizerKind,
     Precision, Preset, RunConfig, ScheduleKind,
@@ -18,7 +16,7 @@ use inkling::run_config::{
 use inkling::window::train::AccuracySource;
 use inkling::window::{App, MachineAction, TrainAction};
 
-use crate::fake_engine::{app, record, run_entry};
+use crate::fake_engine::{app, record, record_card, run_entry};
 use crate::jobs::{submitted, submitted_run};
 use crate::window::stage::{Driven, Seen, Window, open_more, sized, usual};
 
@@ -240,31 +238,6 @@ fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
     assert_eq!(window.field("Epochs"), best.epochs.to_string());
     window.type_into("Epochs", "8");
     window.get_by_label_contains("Custom settings");
-}
-
-/// A card of runs with these test accuracies.
-fn record_card(preset: Preset, data: &str, accuracies: [f64; 2]) -> RecordCard {
-    let run = |(seed, test_accuracy)| SeedRun {
-        seed,
-        validation_accuracy: 0.9,
-        test_accuracy,
-        seconds: RunSeconds::default(),
-    };
-    RecordCard {
-        version: CARD_VERSION,
-        measured_at: String::new(),
-        program: String::new(),
-        machine: String::new(),
-        device: DeviceChoice::Cpu,
-        parameters: 1,
-        test_images: 100,
-        config: RunConfig {
-            data: data.parse().unwrap(),
-            ..RunConfig::preset(preset)
-        },
-        runs: (1..).zip(accuracies).map(run).collect(),
-        hard: Vec::new(),
-    }
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Which images of an evaluation are shown: the errors, or images of a cell of the confusion
-//! matrix, of a class or of a bin of confidence, or those whose labels are suspected to be wrong.
+//! matrix, of a class or of a bin of confidence, those whose labels are suspected to be wrong, or
+//! those that most runs of a record misclassify as well.
 
 use super::confusion::Cell;
 use crate::math::statistics::{cell_sentence, class_scores, error_count};
-use crate::records::{Evaluation, RELIABILITY_BINS, ReliabilityBin, Sample};
+use crate::records::{Evaluation, HardImage, RELIABILITY_BINS, RecordCard, ReliabilityBin, Sample};
 use crate::run_config::Classes;
 use crate::text::format::{count, grouped, percent};
+
+/// The title of the images that are hard for everybody.
+pub const HARD: &str = "Hard for everybody";
 
 /// Without one, all errors are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,7 @@ pub enum Filter {
     Class(usize),
     Bin(usize),
     Suspects,
+    Hard,
 }
 
 impl Filter {
@@ -56,8 +61,13 @@ pub fn choose<C: Copy + PartialEq, T>(
     shown
 }
 
+/// The place of this image among those that are hard for everybody, the hardest first.
+pub fn rank(sample: &Sample, hard: &[HardImage]) -> Option<usize> {
+    hard.iter().position(|image| image.index == sample.index)
+}
+
 /// The places of the images among the samples, in the order in which they are shown.
-pub fn images(filter: Option<Filter>, samples: &[Sample]) -> Vec<usize> {
+pub fn images(filter: Option<Filter>, samples: &[Sample], hard: &[HardImage]) -> Vec<usize> {
     let shows = |sample: &Sample| {
         let [label, answer] = [sample.label, sample.answer].map(usize::from);
         match filter {
@@ -66,6 +76,7 @@ pub fn images(filter: Option<Filter>, samples: &[Sample]) -> Vec<usize> {
             Some(Filter::Class(class)) => label == class && label != answer,
             Some(Filter::Bin(bin)) => ReliabilityBin::index_of(sample.confidence) == bin,
             Some(Filter::Suspects) => sample.suggestion.is_some(),
+            Some(Filter::Hard) => label != answer && rank(sample, hard).is_some(),
         }
     };
     let mut images: Vec<usize> = (0..samples.len())
@@ -74,6 +85,8 @@ pub fn images(filter: Option<Filter>, samples: &[Sample]) -> Vec<usize> {
     if filter == Some(Filter::Suspects) {
         let margin = |place: usize| samples[place].margin();
         images.sort_by(|&a, &b| margin(a).total_cmp(&margin(b)));
+    } else if filter == Some(Filter::Hard) {
+        images.sort_by_key(|&place| rank(&samples[place], hard));
     }
     images
 }
@@ -84,6 +97,7 @@ pub fn caption(
     shown: usize,
     evaluation: &Evaluation,
     classes: &Classes,
+    record: Option<&RecordCard>,
 ) -> (&'static str, String) {
     let errors = "Misclassified images";
     let of = |all: u64, first: &str| match shown as u64 {
@@ -127,7 +141,26 @@ pub fn caption(
             "Suspected label errors",
             of(evaluation.suspected, "most suspicious"),
         ),
+        Some(Filter::Hard) => {
+            let all = record.map_or_else(String::new, hard_sentence);
+            let shown = grouped(shown as u64);
+            (HARD, format!("this model misclassifies {shown} of {all}"))
+        }
     }
+}
+
+/// "the 36 images that more than half of 5 runs of Best misclassify".
+pub fn hard_sentence(record: &RecordCard) -> String {
+    let preset = record.config.preset;
+    let recipe = preset.map_or_else(
+        || record.config.network().label(),
+        |preset| preset.label().to_owned(),
+    );
+    format!(
+        "the {} that more than half of {} of {recipe} misclassify",
+        count(record.hard.len() as u64, "image"),
+        count(record.runs.len() as u64, "run"),
+    )
 }
 
 /// "only 4 read as 9: 12, the most confident first".
@@ -188,5 +221,6 @@ pub fn nothing(filter: Option<Filter>, evaluation: &Evaluation, classes: &Classe
         }
         Some(Filter::Bin(_)) => "There are no such images.".to_owned(),
         Some(Filter::Suspects) => "No label is suspected to be wrong.".to_owned(),
+        Some(Filter::Hard) => "This model classifies all of them correctly.".to_owned(),
     }
 }

@@ -4,7 +4,7 @@
 use eframe::egui::{Context, Rect, Sense, Ui, UiBuilder, Vec2, vec2};
 
 use crate::notices::verdict::whole_percent;
-use crate::records::Sample;
+use crate::records::{HardImage, Sample};
 use crate::run_config::Classes;
 use crate::window::style;
 use crate::window::style::image_sheet::{self, ImageSheet};
@@ -101,6 +101,9 @@ impl Gallery {
     }
 }
 
+/// What stands below an image whose label most runs of a record suspect.
+const DOUBTFUL: &str = "doubtful label";
+
 /// The texts of an image: two lines below it, and a sentence for screen readers.
 pub struct Texts {
     lines: [String; 2],
@@ -123,6 +126,16 @@ impl Texts {
             (_, true) => [answer.to_owned(), confidence],
         };
         Self { lines, spoken }
+    }
+
+    /// Of an image that is hard for everybody.
+    pub fn of_hard(sample: &Sample, classes: &Classes, hard: Option<&HardImage>) -> Self {
+        let mut texts = Self::of_answer(sample, classes);
+        if hard.is_some_and(|image| image.doubtful) {
+            DOUBTFUL.clone_into(&mut texts.lines[1]);
+            texts.spoken = format!("{}, {DOUBTFUL}", texts.spoken);
+        }
+        texts
     }
 
     /// Of a label that is suspected to be wrong, and what the person said of it.

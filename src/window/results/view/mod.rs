@@ -15,7 +15,7 @@ use self::filter::Filter;
 use self::gallery::{Gallery, Texts};
 use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
 use crate::notices::label_errors;
-use crate::records::{Evaluation, ModelRef, SplitEvaluation};
+use crate::records::{Evaluation, HardImage, ModelRef, RecordCard, Sample, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
 use crate::window::shell::help::{self, Topic};
@@ -32,10 +32,26 @@ pub struct ResultsScreen {
     opened: Option<usize>,
     /// The filter that the images were scrolled up for.
     scrolled_for: Option<Filter>,
+    /// The record of the same test images, if one was measured on this machine.
+    record: Option<RecordCard>,
     /// The right labels of suspects, by their position in the split, as the person sees it.
     answers: BTreeMap<u64, u8>,
     model: Option<ModelRef>,
     data: Option<DataSpec>,
+}
+
+impl ResultsScreen {
+    /// The places of the images that are shown, among the samples.
+    fn images(&self) -> Vec<usize> {
+        let hard = self.record.as_ref().map_or(&[][..], |card| &card.hard);
+        filter::images(self.filter, &self.gallery.samples, hard)
+    }
+
+    /// This image, if it is hard for everybody.
+    fn hard(&self, sample: &Sample) -> Option<&HardImage> {
+        let hard = &self.record.as_ref()?.hard;
+        hard.get(filter::rank(sample, hard)?)
+    }
 }
 
 /// Below this width, in points, there is a single column.
@@ -65,9 +81,13 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         (view.filter, view.opened) = (None, None);
         view.answers.clear();
     }
+    let record = results.record(&app.train.records);
+    if view.record.as_ref() != record {
+        view.record = record.cloned();
+    }
     let visible = ui.available_height();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        headline(ui, app, results, &mut view.filter);
+        headline(ui, app, results, view);
         ui.add_space(style::GAP);
         let width = ui.available_width();
         if width < TWO_COLUMNS {
@@ -163,7 +183,7 @@ fn columns(
 }
 
 /// The model and test set, and accuracy with its confidence interval, errors and loss.
-fn headline(ui: &mut Ui, app: &App, results: &ResultsView, filter: &mut Option<Filter>) {
+fn headline(ui: &mut Ui, app: &App, results: &ResultsView, view: &mut ResultsScreen) {
     let evaluation = &results.measured.evaluation;
     let wrong = error_count(evaluation);
     let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
@@ -182,13 +202,20 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView, filter: &mut Option<F
             let about = "Expected calibration error (ECE, 15 bins): the average gap between confidence and accuracy. 0% means that predictions made with 90% confidence are right 90% of the time";
             style::figure(ui, "Calibration error", &percent(error, 2), "mean gap between confidence and accuracy").on_hover_text(about);
         }
+        let mut toggle = |filter, text, about: &str| {
+            let shown = view.filter == Some(filter);
+            if ui.add(style::toggle(text, shown)).on_hover_text(about).clicked() {
+                view.filter = Some(filter).filter(|_| !shown);
+            }
+        };
         if evaluation.suspected > 0 {
-            let shown = *filter == Some(Filter::Suspects);
             let text = format!("Suspected label errors ({})", grouped(evaluation.suspected));
             let about = "Images whose labels are probably wrong, by confident learning";
-            if ui.add(style::toggle(text, shown)).on_hover_text(about).clicked() {
-                *filter = Some(Filter::Suspects).filter(|_| !shown);
-            }
+            toggle(Filter::Suspects, text, about);
+        }
+        if let Some(record) = &view.record {
+            let about = filter::hard_sentence(record);
+            toggle(Filter::Hard, filter::HARD.to_owned(), &about);
         }
     });
 }
@@ -243,8 +270,10 @@ fn reliability(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
 /// The images that were asked for: what they are in a line, and the images themselves.
 fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
     let evaluation = &results.measured.evaluation;
-    let shown = filter::images(view.filter, &evaluation.samples);
-    let (title, what) = filter::caption(view.filter, shown.len(), evaluation, &view.classes);
+    let shown = view.images();
+    let record = view.record.as_ref();
+    let (title, what) =
+        filter::caption(view.filter, shown.len(), evaluation, &view.classes, record);
     ui.horizontal_wrapped(|ui| {
         style::semibold(ui, title);
         ui.weak(what);
@@ -273,13 +302,17 @@ fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions:
         return;
     }
     let (classes, answers) = (&view.classes, &view.answers);
-    let suspects = view.filter == Some(Filter::Suspects);
-    let clicked = view.gallery.show(ui, &shown, |sample| {
-        if suspects {
+    let hard = record.map_or(&[][..], |card| &card.hard);
+    let filter = view.filter;
+    let clicked = view.gallery.show(ui, &shown, |sample| match filter {
+        Some(Filter::Suspects) => {
             Texts::of_suspect(sample, classes, answers.get(&sample.index).copied())
-        } else {
-            Texts::of_answer(sample, classes)
         }
+        Some(Filter::Hard) => {
+            let image = filter::rank(sample, hard).and_then(|rank| hard.get(rank));
+            Texts::of_hard(sample, classes, image)
+        }
+        _ => Texts::of_answer(sample, classes),
     });
     view.opened = clicked.or(view.opened);
 }

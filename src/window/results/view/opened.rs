@@ -7,8 +7,9 @@ use eframe::egui::{Id, Key, Modal, Modifiers, Rect, Role, Sense, Ui, Vec2};
 use super::ResultsScreen;
 use super::filter::{self, Filter};
 use crate::notices::verdict::whole_percent;
-use crate::records::{Sample, Suggestion};
+use crate::records::{HardImage, Sample, Suggestion};
 use crate::run_config::{Classes, EvaluationSplit};
+use crate::text::format::count;
 use crate::window::style;
 
 /// The side of the image, in points: twelve to a pixel.
@@ -31,7 +32,7 @@ enum Choice {
 /// Escape closes.
 pub fn show(ui: &Ui, view: &mut ResultsScreen, split: EvaluationSplit) {
     let Some(index) = view.opened else { return };
-    let images = filter::images(view.filter, &view.gallery.samples);
+    let images = view.images();
     let position = images.iter().position(|candidate| *candidate == index);
     let (Some(position), Some(sample)) = (position, view.gallery.samples.get(index)) else {
         view.opened = None;
@@ -61,6 +62,14 @@ pub fn show(ui: &Ui, view: &mut ResultsScreen, split: EvaluationSplit) {
                         choice = question(ui, &sample, suggestion, &view.classes, said);
                     }
                     None => facts(ui, &sample, &view.classes),
+                }
+                if let Some(image) = view.hard(&sample) {
+                    ui.add_space(style::GAP / 2.0);
+                    hard(
+                        ui,
+                        image,
+                        view.record.as_ref().map_or(0, |card| card.runs.len()),
+                    );
                 }
                 ui.add_space(style::GAP / 2.0);
                 style::weak(ui, format!("Image {} ({})", sample.index, split.label()));
@@ -111,6 +120,21 @@ fn facts(ui: &mut Ui, sample: &Sample, classes: &Classes) {
     if !sample.is_correct() {
         probability(ui, label, sample.label_probability);
     }
+}
+
+/// How many of so many runs of a record misclassify the image.
+fn hard(ui: &mut Ui, image: &HardImage, runs: usize) {
+    let mut text = format!(
+        "{}: {} of {} misclassify it, most as {}.",
+        filter::HARD,
+        image.runs,
+        count(runs as u64, "run"),
+        image.answer
+    );
+    if image.doubtful {
+        text.push_str(" Its label is doubtful.");
+    }
+    style::wrapped(ui, text);
 }
 
 fn probability(ui: &mut Ui, name: &str, probability: f32) {

@@ -48,9 +48,9 @@ impl App {
     /// The test accuracy to expect of a preset on the chosen data, if it is known.
     pub fn expected_accuracy(&self, preset: Preset) -> Option<ExpectedAccuracy> {
         let data = &self.ctx.config.data;
-        let record = self.train.record_of(preset, data).and_then(|card| {
-            let mean = card.mean(|run| run.test_accuracy)?;
-            Some((mean.mean, AccuracySource::Record(card.summary())))
+        let record = self.train.record_of(preset, data).map(|card| {
+            let source = AccuracySource::Record(card.summary());
+            (card.test_accuracy(), source)
         });
         let (value, source) = record
             .or_else(|| {
