@@ -121,7 +121,7 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     window.click("Preset");
     assert!(
         window
-            .query_all_by_label_contains("measuring the time")
+            .query_all_by_label_contains("Measuring the time")
             .count()
             >= Preset::ALL.len()
     );

@@ -4,14 +4,11 @@ use crate::records::{Ensemble, ModelInfo, ModelRef, snapshot_step};
 use crate::text::format::{capitalized, count, grouped};
 use crate::window::train::run::RunView;
 
-/// The model in use: "using the starter model", "recognized by the run in progress, step 120".
+/// The model in use: "using the starter model", "using the run in progress, step 120".
 pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
-            format!(
-                "recognized by the run in progress, step {}",
-                grouped(run.now.step)
-            )
+            format!("using the run in progress, step {}", grouped(run.now.step))
         }
         (ModelRef::Training(_), _) => format!(
             "using the last run: {} on {}",

@@ -10,7 +10,7 @@ use super::readout::{Readout, mebibytes, percents};
 use super::scale::YAxis;
 use super::{PlotsView, VisibleTraces, readout, x_axis};
 use crate::records::LearningRateChange;
-use crate::text::format::{grouped, significant};
+use crate::text::format::{grouped, joined, significant};
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::{self, Palette};
 use crate::window::{App, RunView};
@@ -217,7 +217,7 @@ pub(super) fn subjects<'a>(
     };
     let latest = |training, validated, format: fn(f64) -> String| {
         let figures = [("training", training), ("validation", validated)];
-        newest(curves, &figures, format)
+        newest(&figures, format)
     };
     [
         Subject {
@@ -250,7 +250,7 @@ pub(super) fn subjects<'a>(
             about: "Training images per second.",
             has_help: false,
             note: "",
-            newest: newest(curves, &[("", &curves.throughput)], |value| {
+            newest: newest(&[("", &curves.throughput)], |value| {
                 format!("{} images/s", grouped(value.max(0.0).round() as u64))
             }),
             traces: of_machine("throughput", &curves.throughput),
@@ -262,34 +262,32 @@ pub(super) fn subjects<'a>(
             about: "Memory used by Inkling.",
             has_help: false,
             note: "",
-            newest: newest(curves, &[("", &curves.memory)], mebibytes),
+            newest: newest(&[("", &curves.memory)], mebibytes),
             traces: of_machine("memory", &curves.memory),
             y: machine_axis,
         },
     ]
 }
 
-/// The latest values as text: "training 0.12, validation 0.10 at step 940".
-fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) -> String) -> String {
-    let values: Vec<String> = figures
+/// The latest values as text: "training 0.12 at step 940, validation 0.10 at step 860".
+fn newest(figures: &[(&str, &Pyramid)], format: impl Fn(f64) -> String) -> String {
+    let latest: Vec<(f64, String)> = figures
         .iter()
         .filter_map(|(name, curve)| {
-            curve.points().last().map(|point| {
-                format!("{name} {}", format(point[1]))
-                    .trim_start()
-                    .to_owned()
-            })
+            let &[step, value] = curve.points().last()?;
+            let text = format!("{name} {}", format(value));
+            Some((step, text.trim_start().to_owned()))
         })
         .collect();
-    if values.is_empty() {
-        "no data yet".to_owned()
-    } else {
-        format!(
-            "{} at step {}",
-            values.join(", "),
-            grouped(curves.last_step() as u64)
-        )
+    if latest.is_empty() {
+        return "no data yet".to_owned();
     }
+    let alike = latest.chunk_by(|(one, _), (other, _)| one == other);
+    let texts = alike.map(|alike| {
+        let values = joined(alike.iter().map(|(_, text)| text), ", ");
+        format!("{values} at step {}", grouped(alike[0].0 as u64))
+    });
+    joined(texts, ", ")
 }
 
 struct Charts<'a> {

@@ -202,7 +202,7 @@ impl SweepView {
         let training = status.map(|status| format!("{} training", status.running.len()));
         let time = match self.definition.seconds {
             Some(seconds) => format!("{} of {}", duration(self.elapsed), duration(seconds)),
-            None => duration(self.elapsed),
+            None => format!("{} elapsed", duration(self.elapsed)),
         };
         let left = status.and_then(|status| status.remaining);
         let left = left.map(|left| format!("about {} left", remaining(left as f32)));

@@ -180,7 +180,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// Why MNIST mixed with built-in digits is recommended.
-const BEST_DATA: &str = "Best for your own drawings: real handwriting, and half as many built-in digits, in forms that it lacks.";
+const BEST_DATA: &str = "Best for your own drawings: real handwriting, and half as many built-in digits for shapes that MNIST lacks.";
 
 /// MNIST if it was not found, with its download.
 fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec<Action>) {
@@ -194,7 +194,7 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
         )
     };
     let body = format!(
-        "{about} MNIST was not found on this machine: download it here, or choose the folder of its four files below."
+        "{about} MNIST was not found on this machine: download it here, or choose the folder with its four files below."
     );
     option(
         ui,
@@ -231,7 +231,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let is_unknown = app.expected_time(&app.ctx.with_preset(preset)).is_none();
         let figures = |ui: &mut Ui| {
             if is_unknown && is_timing {
-                ui.label("measuring the time…");
+                ui.label("Measuring the time…");
             }
             run_panel::presets::Figures::of(app, preset).show(ui);
         };
@@ -295,7 +295,7 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
 }
 
 fn next_run(ui: &mut Ui, app: &App) {
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         icons::icon(ui, Icon::Done);
         let preset = app
             .ctx

@@ -107,7 +107,7 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
     let training = info(ModelRef::Training(JobId(3)));
     assert_eq!(
         model_sentence(&training, Some(&run)),
-        "recognized by the run in progress, step 120"
+        "using the run in progress, step 120"
     );
     run.phase = Phase::Discarded;
     assert!(model_sentence(&training, Some(&run)).contains("last run"));

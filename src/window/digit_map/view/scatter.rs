@@ -41,7 +41,7 @@ pub enum Mark {
 pub const MARKS: [(Mark, &str); 3] = [
     (Mark::Wrong, "read wrongly"),
     (Mark::Own, "your drawings"),
-    (Mark::Pen, "under your pen"),
+    (Mark::Pen, "this drawing"),
 ];
 
 /// The view of the points between two frames.

@@ -231,8 +231,8 @@ fn prediction_column(
         ui.horizontal_top(|ui| {
             verdict::model_input(ui, &mut view.input, reading, input);
             ui.add_space(style::GAP / 2.0);
-            ui.vertical(|ui| {
-                ui.horizontal(|ui| toggles(ui, app, &mut view.steps, actions));
+            ui.horizontal_wrapped(|ui| {
+                toggles(ui, app, &mut view.steps, actions);
                 steps::image_tools(ui, app, actions);
             });
         });

@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, open: &Open<'_>) {
         },
     );
     if terms.len() > 1 {
-        style::note(ui, "What adds or takes away most comes first.");
+        style::note(ui, "Largest contributions first.");
     }
     let width = ui.available_width();
     ui.horizontal_wrapped(|ui| {

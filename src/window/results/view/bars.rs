@@ -52,6 +52,7 @@ pub fn show(
         Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0))
             .shrink2(vec2(0.0, rect.height() * 0.2))
     };
+    axis(ui, track_of, start);
     let size = vec2(ui.available_width(), row * scores.len() as f32);
     let (area, list) = ui.allocate_exact_size(size, Sense::focusable_noninteractive());
     let spoken = |score: &ClassScore| {
@@ -123,7 +124,6 @@ pub fn show(
     });
     let name = format!("Accuracy of each {}", classes.noun());
     style::describe(&list, Role::Grid, &name, &told);
-    axis(ui, track_of, start);
 }
 
 /// The ends of the bars' axis, which mostly does not begin at 0.

@@ -160,7 +160,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
         figures.insert(0, percent(run.fraction().into(), 0));
     }
     if let Some(summary) = run.summary() {
-        figures.push(format!("trained in {}", duration(summary.train_seconds)));
+        figures.push(format!("Trained in {}", duration(summary.train_seconds)));
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));

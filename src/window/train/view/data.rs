@@ -116,7 +116,7 @@ pub fn description(app: &App) -> String {
             None => format!("In {}.", source.name()),
         },
         _ if app.train.mnist_and_builtin(&app.ctx).as_ref() == Some(&app.ctx.config.data) => {
-            "Best for your own drawings: MNIST and half as many built-in digits, in forms that it lacks. Tested on MNIST.".to_owned()
+            "Best for your own drawings: MNIST, and half as many built-in digits for shapes that it lacks. Tested on MNIST.".to_owned()
         }
         _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),
     }
