@@ -24,7 +24,7 @@ const SEED: u64 = 0x1196;
 const FIRST_IMAGES: usize = 50;
 /// How many of the likeliest are tried on all images, and listed if there is doubt.
 const FINALISTS: usize = 5;
-/// Operations that a reading may take on all images, and the fewest of these.
+/// Operations that a reading may take on all images, and the fewest images.
 const OPERATIONS: u64 = 2_000_000_000;
 const FEWEST_IMAGES: usize = 200;
 /// A less accurate model does not recognize digits, so that the most accurate reading says nothing:

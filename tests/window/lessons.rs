@@ -92,11 +92,9 @@ fn a_lesson_asks_starts_runs_and_ends_with_their_figures() {
         window.click("Next");
         assert!(window.is_disabled("Next"), "the question comes first");
         window.click("Fall faster, and end lower");
-        assert!(
-            window.mentions(
-                "Not quite: “Stay high: the network learns little or nothing”. Each step"
-            )
-        );
+        assert!(window.mentions(
+            "Not quite. The answer is “Stay high: the network learns little or nothing”. Each step"
+        ));
         window.click("Next");
         window.click("Start this run");
         window.serve(&mut engine);

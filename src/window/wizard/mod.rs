@@ -5,7 +5,7 @@ mod pages;
 
 use eframe::egui::{
     Align, Button, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, Rect,
-    Response, RichText, Sense, Stroke, Ui, vec2,
+    Response, RichText, Sense, Stroke, Ui, Vec2, vec2,
 };
 
 use crate::window::draw::view::DrawView;
@@ -13,6 +13,9 @@ use crate::window::style::SemiBold as _;
 use crate::window::style::icons::Icon;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
+
+/// A page and the buttons below it, in points.
+const PAGE: Vec2 = vec2(1060.0, 800.0);
 
 pub fn show(
     ui: &mut Ui,
@@ -22,13 +25,23 @@ pub fn show(
     actions: &mut Vec<Action>,
 ) {
     steps(ui, step, actions);
+    // In a large window the page is in the middle.
+    let around = (ui.available_size() - PAGE).max(Vec2::ZERO) / 2.0;
+    let [beside, above] = [around.x, around.y].map(f32::floor);
     let frame = Frame::new()
         .fill(style::palette(ui).background)
         .inner_margin(Margin::symmetric(36, 18));
     Panel::bottom("wizard foot")
         .frame(frame)
         .show_separator_line(false)
-        .show(ui, |ui| foot(ui, app, step, actions));
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.add_space(beside);
+                let width = ui.available_width() - beside;
+                style::wide_column(ui, vec2(width, 0.0), |ui| foot(ui, app, step, actions));
+            });
+            ui.add_space(above);
+        });
     let frame = Frame::new()
         .fill(style::palette(ui).background)
         .inner_margin(Margin {
@@ -38,6 +51,7 @@ pub fn show(
             bottom: 0,
         });
     CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+        ui.add_space(above);
         style::scroll(ui, step, |ui| {
             let room = ui.available_width() - 10.0;
             let width = pages::width(step).min(room);

@@ -132,7 +132,9 @@ fn ask(ui: &mut Ui, question: &Question, answer: Option<usize>, actions: &mut Ve
         Some(right) => question
             .options
             .get(right)
-            .map_or_else(String::new, |option| format!("Not quite: “{option}”. ")),
+            .map_or_else(String::new, |option| {
+                format!("Not quite. The answer is “{option}”. ")
+            }),
         None => String::new(),
     };
     style::note_with_icon(ui, format!("{verdict}{}", question.answer));

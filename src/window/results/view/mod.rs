@@ -17,7 +17,7 @@ use crate::math::statistics::{calibration_error, cell_sentence, error_count, wil
 use crate::notices::label_errors;
 use crate::records::{Evaluation, HardImage, ModelRef, RecordCard, Sample, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
-use crate::text::format::{grouped, percent};
+use crate::text::format::{capitalized, grouped, percent};
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons::Icon;
 use crate::window::{Action, Activity, App, DIGITS, ModelsAction, Pushes as _, ResultsView, style};
@@ -214,7 +214,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView, view: &mut ResultsScr
             toggle(Filter::Suspects, text, about);
         }
         if let Some(record) = &view.record {
-            let about = filter::hard_sentence(record);
+            let about = capitalized(&filter::hard_sentence(record));
             toggle(Filter::Hard, filter::HARD.to_owned(), &about);
         }
     });
