@@ -15,7 +15,7 @@ use crate::window::style::{self, icons};
 use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
 /// A page and the buttons below it, in points.
-const PAGE: Vec2 = vec2(1060.0, 800.0);
+const PAGE: Vec2 = vec2(960.0, 800.0);
 
 pub fn show(
     ui: &mut Ui,
