@@ -8,7 +8,7 @@ use crate::records::{RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
 const SMOOTHING: f64 = 2.0;
-/// The time left, which is read as a promise, goes by the mean of about this many seconds.
+/// The time left is estimated from the mean throughput over about this many seconds.
 const STEADY: f64 = 20.0;
 /// Memory is measured at most this often.
 const MEMORY_EVERY: Duration = Duration::from_millis(500);
@@ -26,7 +26,7 @@ pub struct RunClock {
     last_step: f64,
     first_step: u64,
     throughput: Option<f64>,
-    /// The mean throughput over about [`STEADY`] seconds, or since the start, and over how many.
+    /// The mean throughput in images per second, and the seconds it covers: at most [`STEADY`].
     steady: (f64, f64),
     seconds_per_prediction: Option<f64>,
     memory: MemoryGauge,

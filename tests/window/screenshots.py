@@ -35,7 +35,7 @@ def picture(program, name):
 
 
 def scroll(program, x, look, until):
-    """Scrolls what is at `x`, halfway down the window, until the box is where it should be, or no further."""
+    """Scrolls what is at `x`, halfway down the window, until the box is in place or moves no further."""
     program.pointer(x, size[1] / 2)
     box = look()
     while not until(box):

@@ -157,8 +157,8 @@ impl OnnxGraph {
             .to_device(&Device::Cpu)?
             .flatten_all()?
             .to_vec1::<f32>()?;
-        // On the library's own threads: to hand it every image costs more than to classify a small
-        // one. A thread that waits for others would begin more images, each with its own memory.
+        // On the library's own threads: handing it every image would cost more than classifying a
+        // small one. A thread that waits would start more images, each with its own memory.
         let logits = rten::thread_pool().run(|| {
             let at_once = (values.len() / PIXELS).div_ceil(rayon::current_num_threads());
             values

@@ -45,7 +45,8 @@ pub(super) fn install(ctx: &Context) {
     let mut add = |name: &str, weight: f32, family: FontFamily| {
         let tweak = FontTweak {
             coords: VariationCoords::new([(b"wght", weight)]),
-            // It has none of its own, and to make some takes a tenth of the time to the first frame.
+            // Inter has no hinting instructions, and automatic hinting takes a tenth of the time to the
+            // first frame.
             hinting: Some(false),
             ..FontTweak::default()
         };

@@ -62,8 +62,14 @@ pub fn choose<C: Copy + PartialEq, T>(
 }
 
 /// The place of this image among those that are hard for everybody, the hardest first.
-pub fn rank(sample: &Sample, hard: &[HardImage]) -> Option<usize> {
+fn rank(sample: &Sample, hard: &[HardImage]) -> Option<usize> {
     hard.iter().position(|image| image.index == sample.index)
+}
+
+/// This image, if it is hard for everybody.
+pub fn hard<'r>(sample: &Sample, record: Option<&'r RecordCard>) -> Option<&'r HardImage> {
+    let hard = &record?.hard;
+    hard.get(rank(sample, hard)?)
 }
 
 /// The places of the images among the samples, in the order in which they are shown.

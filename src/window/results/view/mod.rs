@@ -15,7 +15,7 @@ use self::filter::Filter;
 use self::gallery::{Gallery, Texts};
 use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
 use crate::notices::label_errors;
-use crate::records::{Evaluation, HardImage, ModelRef, RecordCard, Sample, SplitEvaluation};
+use crate::records::{Evaluation, ModelRef, RecordCard, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{capitalized, grouped, percent};
 use crate::window::shell::help::{self, Topic};
@@ -45,12 +45,6 @@ impl ResultsScreen {
     fn images(&self) -> Vec<usize> {
         let hard = self.record.as_ref().map_or(&[][..], |card| &card.hard);
         filter::images(self.filter, &self.gallery.samples, hard)
-    }
-
-    /// This image, if it is hard for everybody.
-    fn hard(&self, sample: &Sample) -> Option<&HardImage> {
-        let hard = &self.record.as_ref()?.hard;
-        hard.get(filter::rank(sample, hard)?)
     }
 }
 
@@ -302,16 +296,12 @@ fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions:
         return;
     }
     let (classes, answers) = (&view.classes, &view.answers);
-    let hard = record.map_or(&[][..], |card| &card.hard);
     let filter = view.filter;
     let clicked = view.gallery.show(ui, &shown, |sample| match filter {
         Some(Filter::Suspects) => {
             Texts::of_suspect(sample, classes, answers.get(&sample.index).copied())
         }
-        Some(Filter::Hard) => {
-            let image = filter::rank(sample, hard).and_then(|rank| hard.get(rank));
-            Texts::of_hard(sample, classes, image)
-        }
+        Some(Filter::Hard) => Texts::of_hard(sample, classes, filter::hard(sample, record)),
         _ => Texts::of_answer(sample, classes),
     });
     view.opened = clicked.or(view.opened);

@@ -63,7 +63,7 @@ pub fn show(ui: &Ui, view: &mut ResultsScreen, split: EvaluationSplit) {
                     }
                     None => facts(ui, &sample, &view.classes),
                 }
-                if let Some(image) = view.hard(&sample) {
+                if let Some(image) = filter::hard(&sample, view.record.as_ref()) {
                     ui.add_space(style::GAP / 2.0);
                     hard(
                         ui,
