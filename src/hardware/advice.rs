@@ -120,12 +120,12 @@ fn memory(hardware: &Hardware) -> Line {
 
 fn gpus(hardware: &Hardware) -> Vec<Line> {
     if let Some(finding) = &hardware.gpu_finding {
-        return vec![line("NVIDIA GPU", "not usable".to_owned(), finding)];
+        return vec![line("NVIDIA GPU", "Not usable".to_owned(), finding)];
     }
     if hardware.gpus.is_empty() {
         return vec![line(
             "NVIDIA GPU",
-            "none".to_owned(),
+            "None".to_owned(),
             "Not needed: these networks are small enough for the CPU.",
         )];
     }

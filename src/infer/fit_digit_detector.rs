@@ -26,7 +26,7 @@ const BATCH: usize = 128;
 const LEARNING_RATE: f32 = 3e-3;
 const WEIGHT_DECAY: f32 = 1e-2;
 /// Images whose features are computed at a time.
-const CHUNK: usize = 256;
+const CHUNK: usize = 128;
 /// Added to standard deviations: features that hardly ever change say little.
 const MIN_STD: f32 = 1e-3;
 

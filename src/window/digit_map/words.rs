@@ -6,11 +6,11 @@ use crate::records::{DigitMap, MapLayer, MapSource, Neighborhood};
 use crate::run_config::{Classes, DataSpec, EvaluationSplit};
 use crate::text::format::{capitalized, count, grouped, percent};
 
-/// The layer, in a few words: "Last hidden layer, 84 units".
+/// The layer, in a few words: "Last hidden layer, 84 neurons".
 fn layer(layer: MapLayer) -> String {
     match layer {
         MapLayer::Hidden { units } => {
-            format!("Last hidden layer, {}", count(units as u64, "unit"))
+            format!("Last hidden layer, {}", count(units as u64, "neuron"))
         }
         MapLayer::Pixels => "Pixels, as this network has no hidden layer".to_owned(),
         MapLayer::Logits => {
@@ -35,13 +35,13 @@ pub fn directions(map: &DigitMap, layout: Layout) -> String {
             )
         }
         Layout::Neighbors => format!(
-            "{layer}: neighbors stay together (t-SNE of {} principal components). How far apart groups are says little.",
+            "{layer}: images that it sees as alike are close together. The distance between groups means little (t-SNE of {} principal components).",
             map.explained.len()
         ),
     }
 }
 
-/// Where the held-out images are from: "MNIST, validation split: 2,000 images, 99.1% read
+/// Where the held-out images are from: "MNIST, validation split: 2,000 images, 99.1% classified
 /// correctly."
 pub fn held_out(map: &DigitMap) -> String {
     let Some(MapSource { data, split }) = &map.source else {
@@ -56,13 +56,13 @@ pub fn held_out(map: &DigitMap) -> String {
     };
     let images = count(map.held_out() as u64, "image");
     format!(
-        "{}, {}{why}: {images}, {share} read correctly.",
+        "{}, {}{why}: {images}, {share} classified correctly.",
         data.label(),
         split.label(),
     )
 }
 
-/// A point in words: "Validation image: 7, read as 2 (63%)".
+/// A point in words: "Validation image: 7, classified as 2 (63%)".
 pub fn point(shown: &ShownMap, index: usize, classes: &Classes) -> String {
     let map = &shown.map;
     let Some(point) = map.points.get(index) else {
@@ -76,9 +76,9 @@ pub fn point(shown: &ShownMap, index: usize, classes: &Classes) -> String {
     let [label, answer] = [point.label, point.answer].map(|class| classes.name(class));
     let confidence = whole_percent(point.confidence);
     if point.is_correct() {
-        format!("{whose}: {label}, read correctly ({confidence})")
+        format!("{whose}: {label}, classified correctly ({confidence})")
     } else {
-        format!("{whose}: {label}, read as {answer} ({confidence})")
+        format!("{whose}: {label}, classified as {answer} ({confidence})")
     }
 }
 

@@ -195,11 +195,11 @@ pub fn evidence_sentence(peaks: &[Vec<usize>; 2], pixels: &[u8], name: &str) -> 
     }
 }
 
-/// The change in words: "With the dashed stroke, it would be read as 9 (63%)."
+/// The change in words: "With the dashed stroke, it would be recognized as 9 (63%)."
 pub fn change_sentence(counterfactual: &Counterfactual, classes: &Classes) -> String {
     let name = classes.name(counterfactual.class);
     let Some(change) = &counterfactual.change else {
-        return format!("No small change was found with which it would be read as {name}.");
+        return format!("No small change was found with which it would be recognized as {name}.");
     };
     let Change { added, erased, .. } = change;
     let strokes = if added.len() > 1 { "strokes" } else { "stroke" };
@@ -209,7 +209,7 @@ pub fn change_sentence(counterfactual: &Counterfactual, classes: &Classes) -> St
         _ => format!("With the dashed {strokes}, and without what is crossed out"),
     };
     let percent = crate::notices::verdict::whole_percent(change.probability);
-    format!("{what}, it would be read as {name} ({percent}).")
+    format!("{what}, it would be recognized as {name} ({percent}).")
 }
 
 /// The figures behind the colors.

@@ -53,6 +53,8 @@ pub struct OpenLesson {
 #[derive(Debug)]
 pub struct LessonRun {
     pub id: JobId,
+    /// The index of the step that started it.
+    pub step: usize,
     pub config: RunConfig,
     pub outcome: Outcome,
 }
@@ -144,9 +146,10 @@ impl Lessons {
         };
         if let Some(run) = open.runs.iter_mut().find(|run| run.id == ended.id) {
             run.outcome = outcome;
-        } else if open.runs.iter().any(repeats) {
+        } else if let Some(first) = open.runs.iter().find(|run| repeats(run)) {
             open.runs.push(LessonRun {
                 id: ended.id,
+                step: first.step,
                 config: config.clone(),
                 outcome,
             });
@@ -224,6 +227,7 @@ impl App {
         if let (Some(run), Some(open)) = (started, &mut lessons.open) {
             open.runs.push(LessonRun {
                 id: run.id,
+                step: open.step,
                 config: run.config.clone(),
                 outcome: Outcome::InProgress,
             });

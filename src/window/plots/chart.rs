@@ -258,27 +258,27 @@ impl Chart<'_> {
         }
     }
 
-    /// The note, and the box that is being drawn.
+    /// The note, the name of the x axis, and the box that is being drawn.
     fn paint_over(&self, ui: &egui::Ui, transform: PlotTransform) {
         let palette = style::palette(ui);
         let frame = *transform.frame();
         let painter = ui.painter_at(frame);
         self.label_rate_changes(&painter, transform, ui);
-        if !self.note.is_empty() {
-            let font = egui::TextStyle::Small.resolve(ui.style());
-            let galley = ui.painter().layout(
-                self.note.to_owned(),
-                font,
-                palette.faded,
-                frame.width() - 12.0,
-            );
-            let at = frame.right_top() + vec2(-6.0 - galley.size().x, 4.0);
-            painter.rect_filled(
-                egui::Rect::from_min_size(at, galley.size()).expand(3.0),
-                3.0,
-                palette.paper.gamma_multiply(0.85),
-            );
-            painter.galley(at, galley, palette.faded);
+        let font = egui::TextStyle::Small.resolve(ui.style());
+        let corners = [
+            (self.note, egui::Align2::RIGHT_TOP),
+            (self.frame.x.title(), egui::Align2::RIGHT_BOTTOM),
+        ];
+        for (text, corner) in corners {
+            if text.is_empty() {
+                continue;
+            }
+            let (font, width) = (font.clone(), frame.width() - 12.0);
+            let galley = painter.layout(text.to_owned(), font, palette.faded, width);
+            let place = corner.align_size_within_rect(galley.size(), frame.shrink2(vec2(6.0, 4.0)));
+            let ground = palette.paper.gamma_multiply(0.85);
+            painter.rect_filled(place.expand(3.0), 3.0, ground);
+            painter.galley(place.min, galley, palette.faded);
         }
         if let Some(steps) = self.frame.selected {
             let [one, other] =

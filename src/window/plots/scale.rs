@@ -86,6 +86,13 @@ impl XAxis {
         }
     }
 
+    pub const fn title(self) -> &'static str {
+        match self.unit {
+            XUnit::Step => "step",
+            XUnit::Epoch => "epoch",
+        }
+    }
+
     pub fn tick(self, mark: GridMark) -> String {
         match self.unit {
             // No labels between steps.

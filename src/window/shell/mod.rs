@@ -15,6 +15,7 @@ use eframe::egui::{
 };
 
 use self::side_panel::Shown;
+use crate::problem::Message;
 use crate::text::visible;
 use crate::window::draw::view as draw;
 use crate::window::frame::Views;
@@ -137,17 +138,12 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
-                    ui.add(
-                        Label::new(RichText::new(&notice.message.what).semibold())
-                            .wrap()
-                            .selectable(true),
-                    );
-                    if !notice.message.remedy.is_empty() {
-                        ui.add(
-                            Label::new(RichText::new(&notice.message.remedy).weak())
-                                .wrap()
-                                .selectable(true),
-                        );
+                    let Message { what, remedy } = &notice.message;
+                    let what = style::with_commands(ui, what, RichText::semibold);
+                    ui.add(Label::new(what).wrap().selectable(true));
+                    if !remedy.is_empty() {
+                        let remedy = style::with_commands(ui, remedy, RichText::weak);
+                        ui.add(Label::new(remedy).wrap().selectable(true));
                     }
                 });
             });

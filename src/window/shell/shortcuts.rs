@@ -176,7 +176,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         named("0 to 9", wrong),
         known(&OPEN, "Open an image or a drawing"),
         (with_command(Key::V), "Open the image on the clipboard"),
-        named("W", "Show why it is read as this digit"),
+        named("W", "Show why it is recognized as this digit"),
         known(&STEPS, "Show how Inkling sees it"),
         (with_command(Key::C), "Copy the image that the model sees"),
         known(&CANVAS_CHOICE, "Switch between one digit and several"),

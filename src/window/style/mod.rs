@@ -35,7 +35,7 @@ pub use self::paint::{
 pub use self::palette::apply;
 pub use self::text::{
     caption, caution, facts, figure, hint, invalid, invalid_link, note, note_with_icon, section,
-    semibold, strong, strong_line, text_size, text_width, weak, wrapped,
+    semibold, strong, strong_line, text_size, text_width, weak, with_commands, wrapped,
 };
 #[cfg(debug_assertions)]
 pub(super) use self::tokens::reload;

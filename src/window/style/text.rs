@@ -1,8 +1,9 @@
 //! Running text, hints and problems in the type sizes that all screens share.
 
+use eframe::egui::text::LayoutJob;
 use eframe::egui::{
-    Button, Color32, FontId, FontSelection, Grid, Label, Response, RichText, Ui, Vec2, Widget,
-    WidgetText, vec2,
+    Align, Button, Color32, FontId, FontSelection, Grid, Label, Response, RichText, Ui, Vec2,
+    Widget, WidgetText, vec2,
 };
 
 use super::fonts::SemiBold as _;
@@ -28,6 +29,18 @@ pub fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, Strin
     });
 }
 
+/// A text in which commands, between backticks, are monospaced.
+pub fn with_commands(ui: &Ui, text: &str, look: impl Fn(RichText) -> RichText) -> WidgetText {
+    let mut job = LayoutJob::default();
+    for (index, part) in text.split('`').enumerate() {
+        let is_command = index % 2 == 1;
+        let part = look(RichText::new(part));
+        let part = if is_command { part.monospace() } else { part };
+        part.append_to(&mut job, ui.style(), FontSelection::Default, Align::BOTTOM);
+    }
+    job.into()
+}
+
 /// Running text.
 pub fn wrapped(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.add(Label::new(text.into()).wrap())
@@ -35,7 +48,8 @@ pub fn wrapped(ui: &mut Ui, text: impl Into<String>) -> Response {
 
 /// Running text that explains.
 pub fn weak(ui: &mut Ui, text: impl Into<String>) -> Response {
-    ui.add(Label::new(RichText::new(text).weak()).wrap())
+    let text = with_commands(ui, &text.into(), RichText::weak);
+    ui.add(Label::new(text).wrap())
 }
 
 pub fn semibold(ui: &mut Ui, text: impl Into<String>) -> Response {
@@ -72,7 +86,7 @@ pub fn hint(text: impl Into<String>) -> RichText {
 /// The reason why a value is invalid, with an icon as well as a color.
 pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
-    let text = RichText::new(reason).small().color(color);
+    let text = with_commands(ui, reason, |part| part.small().color(color));
     beside_problem_icon(ui, Label::new(text).wrap())
 }
 

@@ -49,7 +49,7 @@ fn another_digit_is_explained_with_the_change_that_makes_it_one() {
     window.focus(&format!("Probability of {other}"));
     window.key(Key::Enter);
     window.serve(&mut engine);
-    window.get_by_label_contains(&format!("it would be read as {other} (81%)"));
+    window.get_by_label_contains(&format!("it would be recognized as {other} (81%)"));
     let before = window.app().draw.one.strokes().len();
     window.click("Apply this change");
     assert_eq!(window.app().draw.one.strokes().len(), before + 1);
@@ -68,7 +68,8 @@ fn if_no_change_is_found_that_is_said() {
     assert_ne!(window.app().draw.prediction().unwrap().digit, 0);
     window.act(Action::Draw(DrawAction::ExplainClass(Some(0))));
     window.serve(&mut engine);
-    window.get_by_label_contains("No small change was found with which it would be read as 0");
+    window
+        .get_by_label_contains("No small change was found with which it would be recognized as 0");
     assert!(!window.has("Apply this change"));
 }
 
@@ -152,7 +153,7 @@ fn several_digits_are_explained_and_a_click_chooses_one() {
         window.serve(&mut engine);
         window.serve(&mut engine);
         window.get_by_label_contains("counts most toward 9");
-        window.get_by_label_contains("it would be read as 9 (81%)");
+        window.get_by_label_contains("it would be recognized as 9 (81%)");
         window.act(DrawAction::ApplyChange);
         let strokes = window.app().draw.several.strokes().len();
         assert_eq!(strokes, 4, "the other digits are still there");

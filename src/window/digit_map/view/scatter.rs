@@ -39,7 +39,7 @@ pub enum Mark {
 }
 
 pub const MARKS: [(Mark, &str); 3] = [
-    (Mark::Wrong, "read wrongly"),
+    (Mark::Wrong, "misclassified"),
     (Mark::Own, "your drawings"),
     (Mark::Pen, "this drawing"),
 ];

@@ -28,7 +28,7 @@ use crate::window::{Action, App, CANVAS, Canvas, DrawAction, Pushes as _, WIDE_C
 /// of the device and of what can be kept.
 const LOW: f32 = 620.0;
 /// The height of an explanation with its tools, in points.
-const EXPLANATION: f32 = 150.0;
+const EXPLANATION: f32 = 170.0;
 /// The height of the bars in the narrow column, in points.
 const COMPACT_BARS: f32 = 60.0;
 

@@ -40,9 +40,15 @@ pub fn show(ui: &mut Ui, open: &Open<'_>) {
         style::note(ui, "Largest contributions first.");
     }
     let width = ui.available_width();
+    // All are as wide as the widest, so that they stand in columns.
+    let font = TextStyle::Body.resolve(ui.style());
+    let sums = terms
+        .iter()
+        .map(|term| style::text_width(ui, equals(sum(term)), &font));
+    let beside = sums.fold(0.0, f32::max) + 70.0;
     ui.horizontal_wrapped(|ui| {
         for term in terms {
-            product(ui, open, term, width);
+            product(ui, open, term, (width, beside));
         }
     });
 }
@@ -142,15 +148,20 @@ pub fn cells(
     style::outline_outside(ui.painter(), rect, 1.0, palette.line);
 }
 
-/// The numbers of a term beside their weights, and what they add up to, no wider than `width`.
-fn product(ui: &mut Ui, open: &Open<'_>, index: usize, width: f32) {
+/// "= 0.619", beside the products that add up to it.
+fn equals(sum: f32) -> String {
+    format!("= {}", words::number(sum))
+}
+
+/// The numbers of a term beside their weights, and what they add up to, no wider than `width`, of
+/// which the text takes `beside`.
+fn product(ui: &mut Ui, open: &Open<'_>, index: usize, (width, beside): (f32, f32)) {
     let Some(term) = open.unit.terms.get(index) else {
         return;
     };
     let (columns, rows) = (term.width, term.inputs.len().div_ceil(term.width.max(1)));
-    let sum = format!("= {}", words::number(term.sum()));
+    let sum = equals(term.sum());
     let font = TextStyle::Body.resolve(ui.style());
-    let beside = style::text_width(ui, sum.clone(), &font) + 70.0;
     let room = (width - beside) / (2 * columns.max(1)) as f32;
     let shows_numbers = columns <= READABLE && room >= *CELL.start();
     let range = if shows_numbers { CELL } else { PIXEL };

@@ -25,6 +25,8 @@ const LOADS: f64 = 2.0;
 const NAMES: f32 = 84.0;
 const LABEL: f32 = 18.0;
 const COLUMN: std::ops::RangeInclusive<f32> = 22.0..=120.0;
+/// The least distance of two numbers of steps, in points.
+const BETWEEN: f32 = 6.0;
 /// The height of a line of text in the table, in points.
 const LINE: f32 = 18.0;
 /// The largest side of an image in the table, in points.
@@ -312,7 +314,7 @@ impl Table<'_> {
         let (step, right) = heads(run, position);
         for (line, text) in [(0.5, step), (1.5, right)] {
             // The numbers of steps that do not fit stand above every second column.
-            if position % 2 == 1 && style::text_width(ui, &text, &small) > self.width {
+            if position % 2 == 1 && style::text_width(ui, &text, &small) + BETWEEN > self.width {
                 continue;
             }
             let at = pos2(rect.center().x, rect.top() + LINE * line);

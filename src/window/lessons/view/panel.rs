@@ -96,10 +96,19 @@ fn buttons(
     );
     back.accessible_name("Back in the lesson")
         .pushes(actions, || LessonsAction::GoTo(open.step.saturating_sub(1)));
+    // On Train, where the runs of lessons are watched, the lesson has the primary button.
+    let button = |name: &str, is_next: bool| {
+        if is_next && app.ctx.screen == Screen::Train {
+            style::primary_button(name)
+        } else {
+            style::secondary_button(name)
+        }
+    };
+    let started = step.run.is_none() || open.runs.iter().any(|run| run.step == open.step);
     if let Some(config) = &step.run {
         let busy = "A run is in progress. Wait until it has finished, or stop it";
         let busy = app.ctx.is_at_long_work().then_some(busy);
-        let start = style::secondary_button("Start this run");
+        let start = button("Start this run", !started);
         style::ask(ui, start, busy, &config.command(None)).pushes(actions, || LessonsAction::Start);
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -110,7 +119,7 @@ fn buttons(
         } else {
             ("Next", LessonsAction::GoTo(open.step + 1))
         };
-        style::ask(ui, style::secondary_button(name), why_not, "").pushes(actions, || action);
+        style::ask(ui, button(name, started), why_not, "").pushes(actions, || action);
     });
 }
 

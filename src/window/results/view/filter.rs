@@ -122,7 +122,7 @@ pub fn caption(
         Some(Filter::Cell((truth, answer))) => {
             let all = u64::from(evaluation.count(truth, answer));
             let [truth, answer] = [truth, answer].map(|class| classes.name(class));
-            let cell = format!("only {truth} read as {answer}");
+            let cell = format!("only {truth} classified as {answer}");
             (errors, only(&cell, &of(all, "most confident")))
         }
         Some(Filter::Class(class)) => {
@@ -169,7 +169,7 @@ pub fn hard_sentence(record: &RecordCard) -> String {
     )
 }
 
-/// "only 4 read as 9: 12, the most confident first".
+/// "only 4 classified as 9: 12, the most confident first".
 fn only(what: &str, how_many: &str) -> String {
     if how_many.is_empty() {
         what.to_owned()

@@ -124,6 +124,8 @@ fn columns(
         .min(ui.available_width() * 0.5)
         .clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end())
         .floor();
+    // In a low window everything scrolls together.
+    let has_own_scroll_bar = height >= side + MATRIX_TEXTS;
     let height = height.max(side + MATRIX_TEXTS);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
@@ -140,40 +142,53 @@ fn columns(
         }
         style::column(ui, vec2(ui.available_width(), height), |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            let is_new = view.filter != view.scrolled_for;
+            view.scrolled_for = view.filter;
+            if !has_own_scroll_bar {
+                return beside(ui, results, view, (height, wide), actions);
+            }
             let mut area = ScrollArea::vertical()
                 .id_salt("images")
                 .auto_shrink(false)
                 .max_height(height);
-            if view.filter != view.scrolled_for {
+            if is_new {
                 area = area.vertical_scroll_offset(0.0);
-                view.scrolled_for = view.filter;
             }
-            area.show(ui, |ui| {
-                if wide {
-                    return images(ui, results, view, actions);
-                }
-                // The errors of a digit are below its bar, if there is room for both.
-                let below = match view.filter {
-                    None => true,
-                    Some(Filter::Class(_)) => {
-                        height >= BARS[1] + ROW_OF_IMAGES && view.classes.len() <= DIGITS
-                    }
-                    Some(_) => false,
-                };
-                if !below {
-                    images(ui, results, view, actions);
-                    ui.add_space(style::GAP);
-                }
-                per_class(ui, evaluation, view, BARS[1]);
-                ui.add_space(style::GAP);
-                if below {
-                    images(ui, results, view, actions);
-                    ui.add_space(style::GAP);
-                }
-                reliability(ui, evaluation, view);
-            });
+            area.show(ui, |ui| beside(ui, results, view, (height, wide), actions));
         });
     });
+}
+
+/// The images, and unless they have a column of their own in a `wide` window, the bars by digit and
+/// the reliability.
+fn beside(
+    ui: &mut Ui,
+    results: &ResultsView,
+    view: &mut ResultsScreen,
+    (height, wide): (f32, bool),
+    actions: &mut Vec<Action>,
+) {
+    if wide {
+        return images(ui, results, view, actions);
+    }
+    let evaluation = &results.measured.evaluation;
+    // The errors of a digit are below its bar, if there is room for both.
+    let below = match view.filter {
+        None => true,
+        Some(Filter::Class(_)) => height >= BARS[1] + ROW_OF_IMAGES && view.classes.len() <= DIGITS,
+        Some(_) => false,
+    };
+    if !below {
+        images(ui, results, view, actions);
+        ui.add_space(style::GAP);
+    }
+    per_class(ui, evaluation, view, BARS[1]);
+    ui.add_space(style::GAP);
+    if below {
+        images(ui, results, view, actions);
+        ui.add_space(style::GAP);
+    }
+    reliability(ui, evaluation, view);
 }
 
 /// The model and test set, and accuracy with its confidence interval, errors and loss.

@@ -164,7 +164,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
         // Pause and Stop are the buttons of a sweep that is at work.
         let button = match sweep.phase {
             SweepPhase::Complete => style::primary_button(text),
-            _ if sweep.is_active() => style::quiet_button(text),
+            _ if sweep.is_active() => style::small_button(text),
             _ => style::secondary_button(text),
         };
         let used = ui.add_enabled(shown.is_some(), button);

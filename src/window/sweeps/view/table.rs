@@ -42,6 +42,7 @@ enum Column {
 /// Between columns, and before the first, in points.
 const GAP: f32 = 16.0;
 const MARGIN: f32 = 18.0;
+const RANKED_LAST: &str = "Trials that ended early rank after all completed ones.";
 const ABOUT_RANK: &str = "Completed trials come first, by validation accuracy. Trials that ended early follow, however accurate they were, those with more epochs first: had they gone on, their accuracy would have changed";
 /// Seconds between two beats of the mark of a trial in progress.
 const BEAT: f64 = 1.6;
@@ -53,6 +54,10 @@ pub fn show(
     order: &mut Order,
     actions: &mut Vec<Action>,
 ) {
+    let ended_early = |trial: &Trial| trial.outcome == Some(Outcome::Pruned);
+    if sweep.trials.iter().any(ended_early) {
+        style::note(ui, RANKED_LAST);
+    }
     let columns = columns(sweep);
     let beat = beat(ui, app, sweep);
     let ranked = sweep.ranked().into_iter().enumerate();

@@ -109,8 +109,9 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let startable = free && app.validation_errors().is_empty();
     let size = vec2(ui.available_width(), 40.0);
     // The keys go with the primary button; the order stays, so that none moves under the pointer.
+    let in_lesson = app.lessons.current().is_some();
     let button = |ui: &mut Ui, enabled, primary, name: String| {
-        let button = if primary {
+        let button = if primary && !in_lesson {
             style::primary_button(name)
         } else {
             style::secondary_button(name)

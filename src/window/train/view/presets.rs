@@ -181,7 +181,8 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     });
     let about = figures.known().map(|gauge| gauge.about.as_str());
     let what = descriptions::preset(preset);
-    let about = std::iter::once(what.as_str()).chain(about);
+    let network = descriptions::model(model);
+    let about = [what.as_str(), network].into_iter().chain(about);
     response.on_hover_text(joined(about, " "))
 }
 
