@@ -11,7 +11,7 @@ use crate::run_config::Activation;
 /// it is `[batch, tokens, features]`. Its parameters are named after it: `NAME.weight`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
-    /// Convolution, then perhaps max-pooling, then the activation.
+    /// Convolution, then perhaps max pooling, then the activation.
     Conv {
         name: String,
         /// Channels in.
@@ -21,7 +21,7 @@ pub enum Layer {
         kernel: ConvGeometry,
         /// Whether it has a bias: if a normalization follows, that has one.
         bias: bool,
-        /// Whether 2x2 max-pooling with stride 2 follows, for which the kernel has stride 1.
+        /// Whether 2x2 max pooling with stride 2 follows, for which the kernel has stride 1.
         pool: bool,
         activation: Option<Activation>,
     },

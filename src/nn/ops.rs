@@ -88,7 +88,7 @@ pub struct Conv2d<'a> {
     pub bias: Option<&'a Parameter>,
     /// Size, stride and padding of the kernel.
     pub window: ConvGeometry,
-    /// Whether 2x2 max-pooling with stride 2 follows.
+    /// Whether 2x2 max pooling with stride 2 follows.
     pub pool: bool,
     /// Whether `ReLU` follows the pooling.
     pub relu: bool,

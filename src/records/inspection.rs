@@ -57,7 +57,7 @@ pub enum LayerKind {
         stride: usize,
         /// Pixels added at each edge.
         padding: usize,
-        /// Whether 2x2 max-pooling follows.
+        /// Whether 2x2 max pooling follows.
         pool: bool,
         /// Whether batch normalization follows.
         normalization: bool,
@@ -207,7 +207,7 @@ pub fn map_of(maps: &[f32], side: usize, unit: usize) -> &[f32] {
     map.unwrap_or_default()
 }
 
-/// The places of a map with this `side` that 2x2 max-pooling takes together for one of a map with
+/// The places of a map with this `side` that 2x2 max pooling takes together for one of a map with
 /// `pooled` numbers in a row.
 pub fn pooled_places(side: usize, pooled: usize, place: usize) -> [usize; 4] {
     let (row, column) = (place / pooled.max(1) * 2, place % pooled.max(1) * 2);

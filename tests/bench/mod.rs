@@ -154,7 +154,7 @@ fn bars_are_as_long_as_their_figures_and_every_table_with_bars_says_of_what() {
         bars("Peak rates of this machine", "Matrix multiplication, f32"),
         [None, Some(0.5), Some(1.0)]
     );
-    let [.., all, one, _, peak] = bars("Training", "ConvNet")[..] else {
+    let [.., one, all, _, peak] = bars("Training", "ConvNet")[..] else {
         panic!("too few columns")
     };
     assert_eq!((all, one), (Some(1.0), Some(0.5)));
@@ -448,7 +448,7 @@ fn more_threads_show_the_serial_fraction_and_what_more_cores_would_bring() {
         ]
     );
     assert_eq!(found.columns.len(), cells.len());
-    assert_eq!(found.columns[5], "on 8 cores");
+    assert_eq!(found.columns[5], "8 cores");
     let perfect = [(1, 1000.0), (16, 16_100.0)].map(|(threads, images)| step(threads, images));
     let cells = &scaling(&perfect).unwrap().lines[0].cells;
     assert_eq!((&*cells[3].text, &*cells[4].text), ("0%", "32.0×"));

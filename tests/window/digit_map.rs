@@ -84,7 +84,7 @@ fn the_map_is_shown_and_said_at_every_size() {
         let (mut window, mut engine) = opened(size);
         let said = window.value("Points of the map");
         assert!(
-            said.contains("validation split: 100 images, 90.0% classified correctly"),
+            said.contains("validation split: 100 images shown, 90.0% classified correctly"),
             "{said}"
         );
         window.get_by_label_contains("Last hidden layer, 84 neurons: first and second principal");

@@ -19,7 +19,9 @@ os.makedirs(folder, exist_ok=True)
 
 home = tempfile.mkdtemp(prefix="inkling-pictures-")
 with open(os.path.join(home, "settings.json"), "w") as settings:
-    json.dump({"theme": theme, "window": {"position": None, "size": size, "maximized": False}}, settings)
+    window = {"position": None, "size": size, "maximized": False}
+    # As the window is enlarged when it is first opened on a large screen.
+    json.dump({"theme": theme, "window": window, "zoom": 1.5 if size[0] >= 3200 else 1.0}, settings)
 
 THREE = [[(0.3, 0.2), (0.45, 0.13), (0.62, 0.16), (0.68, 0.28), (0.6, 0.4), (0.46, 0.46), (0.62, 0.5), (0.71, 0.62),
           (0.67, 0.76), (0.52, 0.86), (0.36, 0.84), (0.28, 0.76)]]
@@ -101,11 +103,11 @@ with Program(path, home=home) as program:
     program.key("ctrl+3")
     picture(program, "inside")
     program.click("conv2, Filter 3")
-    [x, y, width, height] = next(node.box for node in program.nodes() if node.name == "Map")
+    [x, y, width, height] = program.find("Map").box
     program.drag([(x + width * 0.55, y + height * 0.35)])
     picture(program, "inside-number")
     program.key("ctrl+1")
-    wait(lambda: any(node.name.startswith("Finished") for node in program.nodes()), 400, "the end of the run", program)
+    wait(lambda: any(node.name.startswith("Training finished") for node in program.nodes()), 400, "the end of the run", program)
     program.key("ctrl+3", "Escape", "Escape")
     program.click("Over the run")
     wait(lambda: sum(node.name.startswith("Step") or node.name.startswith("Epoch") for node in program.nodes()) > 8, 20, "the steps", program)

@@ -62,7 +62,7 @@ fn the_overview_opens_and_closes_by_key() {
         }
         window.run_steps(3);
         window.get_by_label("Keyboard shortcuts");
-        window.get_by_label("Undo the last change of the drawing");
+        window.get_by_label("Undo the last change to the drawing");
         window.key(Key::Escape);
         assert!(!window.has("Keyboard shortcuts"));
     }
@@ -202,7 +202,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     engine.finish();
     window.run_steps(3);
     window
-        .get_all_by_label("Finished")
+        .get_all_by_label("Training finished")
         .next()
         .expect("the state of the run");
     window.apply(MachineAction::Benchmark(Effort::Full));
@@ -220,7 +220,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     window.get_by_label("Benchmark, canceling…");
     window.serve(&mut engine);
     assert!(!window.has("Job progress, in the status bar"));
-    window.get_by_label("Finished");
+    window.get_by_label("Training finished");
 }
 
 #[test]

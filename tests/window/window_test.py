@@ -70,7 +70,7 @@ def newest_step(program):
 
 
 def is_over(program):
-    return any(node.name.startswith("Finished") for node in program.nodes())
+    return any(node.name.startswith("Training finished") for node in program.nodes())
 
 
 def train(program):

@@ -346,18 +346,18 @@ fn training(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let images = |threads: u32| format!("images/s, {}", threads_in_words(threads));
     let mut columns = vec![
         "Network".to_owned(),
-        "batch".to_owned(),
+        "Batch".to_owned(),
         "ms per step".to_owned(),
-        images(all),
+        images(1),
     ];
     if all > 1 {
-        columns.extend([images(1), "speed-up".to_owned()]);
+        columns.extend([images(all), "Speedup".to_owned()]);
     } else {
         for line in &mut lines {
             line.cells.drain(4..6);
         }
     }
-    columns.push("of peak".to_owned());
+    columns.push("Of peak".to_owned());
     Section {
         title: "Training",
         about: "a step is forward pass, backward pass and AdamW update in the real training loop; peak is the throughput of a large f32 matrix multiplication (GEMM) on the same number of threads, measured alternately with the steps"
@@ -400,8 +400,8 @@ fn training_line(best: &Measurement, one: Option<&Measurement>, fastest: f64) ->
             name.into(),
             batch_size.to_string().into(),
             significant(milliseconds).into(),
-            bar(best),
             one.map_or_else(Cell::default, bar),
+            bar(best),
             speed_up.into(),
             Cell::with_bar(percent(share, 0), share, 1.0),
         ],

@@ -7,7 +7,7 @@ use crate::run_config::{ModelKind, Precision};
 use crate::text::format::percent;
 use crate::text::table::{Cell, Line, Section};
 
-/// Numbers of cores for which the speed-up is predicted if the machine has fewer.
+/// Numbers of cores for which the speedup is predicted if the machine has fewer.
 const PREDICTED: [u32; 3] = [8, 16, 32];
 
 /// The steps in f32 of each network that was measured on several numbers of threads.
@@ -49,14 +49,14 @@ pub(super) fn scaling(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let columns = counts
         .iter()
         .map(|&count| format!("images/s, {}", threads_in_words(count)));
-    let of_predictions = predicted.iter().map(|cores| format!("on {cores} cores"));
+    let of_predictions = predicted.iter().map(|cores| format!("{cores} cores"));
     Section {
         title: "Scaling",
-        about: "training steps in f32 by threads; the serial fraction is what Amdahl's law leaves on one thread, including what waits for memory; speed-ups on more cores than there are follow from it"
+        about: "training steps in f32 by threads; the serial fraction is what Amdahl's law leaves on one thread, including what waits for memory; speedups on more cores than there are follow from it"
             .to_owned(),
         columns: std::iter::once("Network".to_owned())
             .chain(columns)
-            .chain(["serial fraction".to_owned()])
+            .chain(["Serial fraction".to_owned()])
             .chain(of_predictions)
             .collect(),
         lines: ModelKind::ALL.iter().filter_map(line).collect(),

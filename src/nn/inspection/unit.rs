@@ -276,7 +276,7 @@ fn trace(steps: &mut [Step]) {
     }
 }
 
-/// A step's map after 2x2 max-pooling.
+/// A step's map after 2x2 max pooling.
 fn max_pooled(before: &Step) -> (usize, Vec<f32>) {
     let side = before.side / 2;
     let largest = |place: usize| {

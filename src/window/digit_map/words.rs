@@ -35,7 +35,7 @@ pub fn directions(map: &DigitMap, layout: Layout) -> String {
             )
         }
         Layout::Neighbors => format!(
-            "{layer}: images that it sees as alike are close together. The distance between groups means little (t-SNE of {} principal components).",
+            "{layer}: images that the network finds similar are close together. The distance between groups means little (t-SNE of {} principal components).",
             map.explained.len()
         ),
     }
@@ -56,7 +56,7 @@ pub fn held_out(map: &DigitMap) -> String {
     };
     let images = count(map.held_out() as u64, "image");
     format!(
-        "{}, {}{why}: {images}, {share} classified correctly.",
+        "{}, {}{why}: {images} shown, {share} classified correctly.",
         data.label(),
         split.label(),
     )

@@ -179,15 +179,17 @@ fn region(pixel: usize, pixels: &[u8]) -> &'static str {
     }
 }
 
-/// Which ink speaks for the class, and which against it: "The ink at the top speaks for 7, the ink
-/// on the left against it."
+/// Which ink speaks for the class, and which against it: "The ink at the top counts most toward
+/// 7, and the ink on the left most against it."
 pub fn evidence_sentence(peaks: &[Vec<usize>; 2], pixels: &[u8], name: &str) -> String {
     let [for_it, against] = peaks
         .each_ref()
         .map(|peaks| peaks.first().map(|pixel| region(*pixel, pixels)));
     match (for_it, against) {
         (Some(for_it), Some(against)) if for_it != against => {
-            format!("The ink {for_it} counts most toward {name}, the ink {against} against it.")
+            format!(
+                "The ink {for_it} counts most toward {name}, and the ink {against} most against it."
+            )
         }
         (Some(for_it), _) => format!("The ink {for_it} counts most toward {name}."),
         (None, Some(against)) => format!("The ink {against} speaks most against {name}."),

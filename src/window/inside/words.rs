@@ -2,7 +2,7 @@
 //! its units.
 
 use crate::records::{InspectedLayer, Inspection, LayerKind, Step, StepKind};
-use crate::run_config::Classes;
+use crate::run_config::{Activation, Classes};
 use crate::text::format::{capitalized, count, grouped};
 
 /// A number with three decimals.
@@ -116,7 +116,7 @@ pub fn figures(layer: &InspectedLayer) -> String {
             if padding > 0 {
                 parts.push(format!("padding {padding}"));
             }
-            parts.extend(pool.then(|| "max-pooling".to_owned()));
+            parts.extend(pool.then(|| "max pooling".to_owned()));
             parts.extend(normalization.then(|| "batch normalization".to_owned()));
             parts.extend(activation.map(|activation| activation.label().to_owned()));
         }
@@ -142,7 +142,7 @@ pub fn shape(layer: &InspectedLayer) -> String {
             format!("{} numbers", grouped((layer.units * side * side) as u64))
         }
         LayerKind::Image => format!("{side} × {side} pixels"),
-        _ if side == 1 => count(layer.units as u64, "unit"),
+        _ if side == 1 => count(layer.units as u64, "neuron"),
         _ => format!("{} of {side} × {side}", count(layer.units as u64, "map")),
     }
 }
@@ -213,6 +213,7 @@ pub fn calculation(step: &Step, before: &Step, candidates: &[f32]) -> String {
             let variance = number(variance);
             format!("({x} \u{2212} {mean}) ÷ √({variance} + {epsilon}) × {scale} + {shift}")
         }
+        StepKind::Activation(Activation::Relu) => format!("max(0, {x})"),
         StepKind::Activation(activation) => format!("{}({x})", activation.label()),
         StepKind::Input | StepKind::WeightedSum | StepKind::Mean | StepKind::Sum => x,
     }

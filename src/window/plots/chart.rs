@@ -6,7 +6,7 @@ use egui_plot::{
     PlotTransform, Points, VLine,
 };
 
-use super::curves::Pyramid;
+use super::curves::{Pyramid, averaged};
 use super::range::{Gesture, Target};
 use super::scale::{GRID, XAxis, YAxis, marks};
 use crate::records::LearningRateChange;
@@ -14,6 +14,10 @@ use crate::window::style;
 
 /// The space beside the first and the last step in view, as a fraction of the range.
 const SIDE_MARGIN: f64 = 0.01;
+/// Points of other traces for each of a solid line, of which a point of the screen has two.
+const POINTS_OF_LINE: usize = 6;
+/// Where the name of the x axis ends, from the lower left corner of the frame, in points.
+const X_TITLE: egui::Vec2 = vec2(-12.0, 3.0);
 
 /// How a trace is drawn. The shapes differ, so that traces can be distinguished without color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +190,10 @@ impl Chart<'_> {
             self.frame.range[1] + margin,
             budget,
         );
+        let points = match trace.look {
+            Look::Solid => averaged(&points, budget / POINTS_OF_LINE),
+            Look::Faint | Look::Marked => points,
+        };
         points
             .into_iter()
             .map(|[step, value]| {
@@ -265,21 +273,25 @@ impl Chart<'_> {
         let painter = ui.painter_at(frame);
         self.label_rate_changes(&painter, transform, ui);
         let font = egui::TextStyle::Small.resolve(ui.style());
-        let corners = [
-            (self.note, egui::Align2::RIGHT_TOP),
-            (self.frame.x.title(), egui::Align2::RIGHT_BOTTOM),
-        ];
-        for (text, corner) in corners {
-            if text.is_empty() {
-                continue;
-            }
-            let (font, width) = (font.clone(), frame.width() - 12.0);
-            let galley = painter.layout(text.to_owned(), font, palette.faded, width);
-            let place = corner.align_size_within_rect(galley.size(), frame.shrink2(vec2(6.0, 4.0)));
-            let ground = palette.paper.gamma_multiply(0.85);
-            painter.rect_filled(place.expand(3.0), 3.0, ground);
-            painter.galley(place.min, galley, palette.faded);
+        if !self.note.is_empty() {
+            let galley = ui.painter().layout(
+                self.note.to_owned(),
+                font.clone(),
+                palette.faded,
+                frame.width() - 12.0,
+            );
+            let at = frame.right_top() + vec2(-6.0 - galley.size().x, 4.0);
+            painter.rect_filled(
+                egui::Rect::from_min_size(at, galley.size()).expand(3.0),
+                3.0,
+                palette.paper.gamma_multiply(0.85),
+            );
+            painter.galley(at, galley, palette.faded);
         }
+        // Before the first of the numbers that it names.
+        let at = frame.left_bottom() + X_TITLE;
+        let (corner, title) = (egui::Align2::RIGHT_TOP, self.frame.x.title());
+        ui.painter().text(at, corner, title, font, palette.faded);
         if let Some(steps) = self.frame.selected {
             let [one, other] =
                 steps.map(|step| transform.position_from_point_x(self.frame.x.position(step)));

@@ -127,6 +127,25 @@ impl Curves {
     }
 }
 
+/// The means of neighboring points, about this many, between the first and the last point. A line
+/// through more points than it has pixels is painted with gaps.
+pub fn averaged(points: &[[f64; 2]], at_most: usize) -> Vec<[f64; 2]> {
+    let each = points.len().div_ceil(at_most.max(1));
+    if each <= 1 {
+        return points.to_vec();
+    }
+    let mean = |part: &[[f64; 2]]| {
+        let sum = |axis: usize| part.iter().map(|point| point[axis]).sum::<f64>();
+        [0, 1].map(|axis| sum(axis) / part.len() as f64)
+    };
+    let ends = [points.first(), points.last()];
+    let [first, last] = ends.map(|end| end.copied().into_iter());
+    first
+        .chain(points.chunks(each).map(mean))
+        .chain(last)
+        .collect()
+}
+
 /// Buckets of one level that make one of the next.
 const FACTOR: usize = 4;
 

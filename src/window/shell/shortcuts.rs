@@ -2,7 +2,7 @@
 //! stands for.
 
 use eframe::egui::{
-    Context, Event, Grid, Key, KeyboardShortcut, Label, Modifiers, RichText, ScrollArea, Ui,
+    Context, Event, Key, KeyboardShortcut, Label, Modifiers, RichText, ScrollArea, Ui, vec2,
 };
 
 use super::bars;
@@ -40,6 +40,8 @@ const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F
 
 /// From this width, in points, the overview has two columns.
 const TWO_COLUMNS: f32 = 780.0;
+/// The width of the keys beside their meanings, in points.
+const KEYS: f32 = 196.0;
 
 /// A topic's name, and its keys with their effects.
 type Topic = (&'static str, Vec<(String, &'static str)>);
@@ -153,23 +155,26 @@ fn all(ctx: &Context) -> Vec<Topic> {
         known(&MONITOR, "Show or hide the monitor"),
         named(&zoom.join(", "), "Zoom in, zoom out, reset zoom"),
         named("Tab, Shift+Tab", "Next and previous control"),
-        named("F1, ?", "Show this overview"),
+        named("F1, ?", "Show these shortcuts"),
     ]);
     let images = "Show or hide the canvas and the validation images";
     let training = vec![
-        known(&START, "Start, pause or resume a run, or on Sweep a sweep"),
+        known(
+            &START,
+            "Start, pause or resume the run (on Sweep, the sweep)",
+        ),
         known(&STOP, "Stop"),
         known(&NEXT_RUN, "Show this run or the next one"),
         known(&SIDE_PANEL, images),
     ];
-    let right = "Recognized correctly: keep the drawing with that digit";
-    let wrong = "Recognized wrongly: keep the drawing with this digit";
+    let right = "Keep the drawing as the digit that was recognized";
+    let wrong = "Keep the drawing as this digit";
     let by_keys = "Move the pen, put it down or lift it (canvas focused)";
-    let erase = "Switch between pen and eraser; erase";
     let drawing = vec![
-        (with_command(Key::Z), "Undo the last change of the drawing"),
-        named(&redo.join(", "), "Redo it"),
-        named("E, right mouse button", erase),
+        (with_command(Key::Z), "Undo the last change to the drawing"),
+        named(&redo.join(", "), "Redo"),
+        named("E", "Switch between pen and eraser"),
+        named("Right mouse button", "Erase"),
         named("Delete", "Clear the canvas"),
         (with_command(Key::S), "Save the drawing as an ink file"),
         named("Enter", right),
@@ -183,13 +188,13 @@ fn all(ctx: &Context) -> Vec<Topic> {
         named("Arrow keys, Space", by_keys),
     ];
     let rename = "Rename the selected model, or write its note and tags";
-    let label = "The suspected label is right, or wrong (image open)";
+    let label = "Mark the suspected label as right or wrong (image open)";
     let crosshair = "Move the crosshair (plot focused)";
     vec![
         ("Everywhere", everywhere),
         ("Training", training),
         ("Plots", vec![named("Arrow keys", crosshair)]),
-        ("Inside", vec![named("Escape", "Back to what is around it")]),
+        ("Inside", vec![named("Escape", "Go back one level")]),
         ("Drawing", drawing),
         ("Results", vec![named("Y, N", label)]),
         ("Models", vec![known(&RENAME, rename)]),
@@ -199,17 +204,14 @@ fn all(ctx: &Context) -> Vec<Topic> {
 fn topics(ui: &mut Ui, topics: &[Topic]) {
     for (topic, shortcuts) in topics {
         style::section(ui, topic);
-        Grid::new(topic)
-            .num_columns(2)
-            .spacing([18.0, 2.0])
-            .min_col_width(150.0)
-            .show(ui, |ui| {
-                for (keys, meaning) in shortcuts {
-                    ui.label(RichText::new(keys).monospace());
-                    ui.add(Label::new(*meaning).wrap());
-                    ui.end_row();
-                }
+        for (keys, meaning) in shortcuts {
+            ui.horizontal_top(|ui| {
+                style::wide_column(ui, vec2(KEYS, 0.0), |ui| {
+                    ui.add(Label::new(RichText::new(keys).monospace()).wrap());
+                });
+                style::wrapped(ui, *meaning);
             });
+        }
     }
 }
 
@@ -225,6 +227,9 @@ pub fn overview(ui: &Ui, open: &mut bool) {
             .max_height(room.y - 180.0)
             .show(ui, |ui| {
                 ui.spacing_mut().interact_size.y = 0.0;
+                ui.spacing_mut().item_spacing.y = 2.0;
+                // Space for the scroll bar.
+                ui.set_max_width(ui.available_width() - 10.0);
                 let all = all(ctx);
                 if ui.available_width() < TWO_COLUMNS {
                     return topics(ui, &all);

@@ -196,7 +196,7 @@ fn the_text_field_and_the_blocks_show_the_same() {
             .layers
             .is_empty()
     );
-    window.get_by_label_contains("7,850 parameters, 7,840 multiply-adds for an image.");
+    window.get_by_label_contains("7,850 parameters, 7,840 multiply-adds per image.");
     add(&mut window, "Dense layer");
     assert_eq!(
         window.app().train.text(&window.app().ctx, Setting::Layers),

@@ -1,4 +1,4 @@
-//! Max- and average-pooling with any window, and the average over everything. (2x2 max-pooling right
+//! Max pooling and average pooling with any window, and the average over everything. (2x2 max pooling right
 //! after a convolution is fused with it: `conv`.)
 
 use candle_core::{Result, Tensor};

@@ -81,7 +81,7 @@ fn nothing_yet(ui: &mut Ui, app: &App) {
         );
     }
     let title = "The map is being drawn";
-    let body = "Held-out images are read and classified, which takes a few seconds. Each becomes a point: images that the model sees as alike are close together.";
+    let body = "Held-out images are read and classified, which takes a few seconds. Each becomes a point: images that the network finds similar are close together.";
     style::empty_state(ui, Icon::Inside, title, body, style::spinner);
 }
 
@@ -103,13 +103,15 @@ fn legend(ui: &mut Ui) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         for (mark, meaning) in scatter::MARKS {
-            let side = ui.text_style_height(&TextStyle::Body);
+            let side = scatter::MARK;
             let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
             style::describe(&response, Role::Image, "Mark", meaning);
             scatter::mark(ui, rect.center(), mark);
             ui.label(style::hint(meaning));
             ui.add_space(8.0);
         }
-        ui.label(style::hint("Scroll: zoom, drag: move, double-click: all"));
+        ui.label(style::hint(
+            "Scroll to zoom, drag to move, double-click to see all",
+        ));
     });
 }

@@ -38,6 +38,8 @@ pub enum Mark {
     Pen,
 }
 
+/// The room of a mark in the legend, in points.
+pub const MARK: f32 = 21.0;
 pub const MARKS: [(Mark, &str); 3] = [
     (Mark::Wrong, "misclassified"),
     (Mark::Own, "your drawings"),

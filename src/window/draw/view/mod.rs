@@ -121,7 +121,7 @@ pub fn show_compact(
     let side = ui
         .available_width()
         .min(height - compact_height(ui, 0.0))
-        .clamp(120.0, 360.0)
+        .clamp(120.0, 480.0)
         .floor();
     ui.scope(|ui| {
         ui.set_max_width(ui.available_width() - free);

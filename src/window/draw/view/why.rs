@@ -321,7 +321,12 @@ pub fn panel(ui: &mut Ui, app: &App, view: &WhyView, actions: &mut Vec<Action>) 
         );
     }
     let name = classes.name(attribution.class);
-    legend(ui, attribution, name).on_hover_text(figures_sentence(attribution, &classes));
+    let title = if attribution.class == prediction.digit {
+        format!("Why {name}?")
+    } else {
+        format!("Why not {name}?")
+    };
+    legend(ui, attribution, &title, name).on_hover_text(figures_sentence(attribution, &classes));
     style::wrapped(
         ui,
         evidence_sentence(&evidence.peaks, prediction.image.pixels(), name),
@@ -383,12 +388,13 @@ fn why_not(app: &App) -> String {
     }
 }
 
-/// The colors from "against" to "for".
-fn legend(ui: &mut Ui, attribution: &Attribution, name: &str) -> Response {
+/// What is explained, and the colors from "against" to "for".
+fn legend(ui: &mut Ui, attribution: &Attribution, title: &str, name: &str) -> Response {
     let palette = style::palette(ui);
-    let row = ui.horizontal(|ui| {
+    let row = ui.horizontal_wrapped(|ui| {
+        style::semibold(ui, title);
         ui.label(style::hint(format!("− against {name}")));
-        let (rect, _) = ui.allocate_exact_size(vec2(90.0, 12.0), Sense::hover());
+        let (rect, _) = ui.allocate_exact_size(vec2(70.0, 12.0), Sense::hover());
         let colors = (0..32).map(|part| color((part as f32 + 0.5) / 16.0 - 1.0, palette));
         style::gradient(ui.painter(), rect, &colors.collect::<Vec<_>>());
         style::outline(ui.painter(), rect, 1.0, palette.line);

@@ -137,7 +137,7 @@ fn map_of_digits(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Ve
         ui,
         app,
         &mut view.map,
-        |ui, actions| layers_or_map(ui, app, actions),
+        |ui, actions| views_without_run(ui, app, actions),
         actions,
     );
     let is_in_front = ui.memory(|memory| memory.top_modal_layer().is_none());
@@ -149,23 +149,38 @@ fn map_of_digits(ui: &mut Ui, app: &App, view: &mut InsideView, actions: &mut Ve
     }
 }
 
-/// The choice between the layers for one drawing and the map of many, at the right end of a row.
-fn layers_or_map(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+/// The choice between the layers for one drawing, the map of many, and the run, if there is one, at
+/// the right end of a row.
+fn views(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let all = [
+        (
+            Level::Timeline,
+            "Over the run",
+            "What the network made of the same images at several steps of its run",
+        ),
+        (
+            Level::Map,
+            "Map of digits",
+            "What the last hidden layer makes of many images, as points: those that the network finds similar are close together",
+        ),
+        (
+            Level::Network,
+            "Layers",
+            "What each layer makes of your drawing",
+        ),
+    ];
+    let has_run = app.run_in_use().is_some();
+    let shown = match app.ctx.inside {
+        level @ (Level::Map | Level::Timeline) => level,
+        _ => Level::Network,
+    };
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        for (level, name, about) in [
-            (
-                Level::Map,
-                "Map of digits",
-                "What the last hidden layer makes of many images, as points: those that it sees as alike are close together",
-            ),
-            (
-                Level::Network,
-                "Layers",
-                "What each layer makes of your drawing",
-            ),
-        ] {
-            let chosen = (app.ctx.inside == Level::Map) == (level == Level::Map);
+        for (level, name, about) in all {
+            if level == Level::Timeline && !has_run {
+                continue;
+            }
+            let chosen = level == shown;
             let button = ui.add(style::toggle(name, chosen));
             button.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, name));
             if button.on_hover_text(about).clicked() && !chosen {
@@ -175,9 +190,18 @@ fn layers_or_map(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
+/// The same where there is no run: with one, the choice is beside the slider.
+fn views_without_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.run_in_use().is_none() {
+        views(ui, app, actions);
+    }
+}
+
 /// Instructions, before anything is drawn or with a model that has no layers of one network.
 fn nothing_to_see(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| layers_or_map(ui, app, actions));
+    if app.run_in_use().is_none() {
+        ui.horizontal(|ui| views(ui, app, actions));
+    }
     let Some(why_not) = why_not(app) else {
         let title = format!("Draw {} on the left", app.ctx.classes().one());
         let body = "You will see what every layer of the network makes of it while you draw. Click anything to look closer, down to a single number.";
@@ -211,7 +235,7 @@ fn breadcrumb(ui: &mut Ui, shown: Shown<'_>, level: Level, actions: &mut Vec<Act
         let button = ui.add_enabled(level != Level::Network, style::icon_button(Icon::Back));
         button.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Back"));
         button
-            .on_hover_text("Back to what is around this (Escape, or the wheel on a map)")
+            .on_hover_text("Back one level (Escape, or the wheel on a map)")
             .pushes(actions, || InsideAction::Back);
         for (index, part) in levels.into_iter().rev().enumerate() {
             if index > 0 {
@@ -219,7 +243,7 @@ fn breadcrumb(ui: &mut Ui, shown: Shown<'_>, level: Level, actions: &mut Vec<Act
             }
             let name = name(shown, part);
             if part == level {
-                ui.add_space(4.0);
+                ui.add_space(ui.spacing().button_padding.x);
                 style::semibold(ui, name);
             } else {
                 let button = ui.add(style::quiet_button(name));
@@ -227,7 +251,7 @@ fn breadcrumb(ui: &mut Ui, shown: Shown<'_>, level: Level, actions: &mut Vec<Act
             }
         }
         if level == Level::Network {
-            layers_or_map(ui, shown.app, actions);
+            views_without_run(ui, shown.app, actions);
         }
     });
 }

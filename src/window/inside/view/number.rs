@@ -15,11 +15,15 @@ use crate::window::style::SemiBold as _;
 /// The sides of a number's cell, and of one that is shown without its number, in points.
 pub const CELL: std::ops::RangeInclusive<f32> = 26.0..=40.0;
 pub const PIXEL: std::ops::RangeInclusive<f32> = 3.0..=14.0;
+/// The greatest width of the calculation, in points.
+const LEDGER: f32 = 560.0;
 /// Numbers in a row that have room for their digits.
 pub const READABLE: usize = 7;
 
 pub fn show(ui: &mut Ui, open: &Open<'_>) {
-    ledger(ui, open);
+    // Wider, its numbers would be far from their names.
+    let width = ui.available_width().min(LEDGER);
+    style::wide_column(ui, vec2(width, 0.0), |ui| ledger(ui, open));
     let unit = open.unit;
     let mut terms: Vec<usize> = (0..unit.terms.len()).collect();
     let kind = unit.steps.first().map(|step| step.kind);
@@ -37,7 +41,7 @@ pub fn show(ui: &mut Ui, open: &Open<'_>) {
         },
     );
     if terms.len() > 1 {
-        style::note(ui, "Largest contributions first.");
+        style::note(ui, "The largest contributions first, whatever their sign.");
     }
     let width = ui.available_width();
     // All are as wide as the widest, so that they stand in columns.
@@ -139,7 +143,7 @@ pub fn cells(
         ui.painter().rect_filled(cell, 0.0, fill);
         if let Some(unit) = unit {
             let text = words::short(*value / unit);
-            let font = FontId::proportional((side * 0.31).clamp(8.5, 12.5));
+            let font = FontId::proportional((side * 0.29).clamp(8.5, 11.5));
             let color = style::readable_on(fill);
             ui.painter()
                 .text(cell.center(), Align2::CENTER_CENTER, text, font, color);

@@ -15,7 +15,7 @@ use crate::text::format::{grouped, percent};
 use crate::window::style::SemiBold as _;
 use crate::window::style::image_sheet::{Cached, framed};
 use crate::window::timeline::{file, positions, words};
-use crate::window::{Action, App, DrawAction, InsideAction, Level, Pushes as _, style};
+use crate::window::{Action, App, DrawAction, Pushes as _, style};
 
 /// How long it plays from end to end, in seconds.
 const PLAYS: f64 = 6.0;
@@ -77,15 +77,7 @@ pub fn bar(
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let is_table = app.ctx.inside == Level::Timeline;
-            let level = if is_table {
-                Level::Network
-            } else {
-                Level::Timeline
-            };
-            ui.add(style::toggle("Over the run", is_table))
-                .on_hover_text("What the network made of the same images at each of these steps")
-                .pushes(actions, || InsideAction::Open(level));
+            super::views(ui, app, actions);
             ui.spacing_mut().slider_width = ui.available_width() - 4.0;
             let slider = Slider::new(&mut position, 0..=end);
             let slider = ui.add(slider.show_value(false).step_by(1.0));
@@ -174,7 +166,7 @@ pub fn table(
     let table = table.fitting(ui.available_height());
     style::note(
         ui,
-        "What the network made of the same images, with their labels on the left: a frame marks a wrong answer. Click a column to go there.",
+        "The network's answers for the same ten images at each step, their labels on the left: red frames mark wrong answers. Click a column to go to its step.",
     );
     let images = timeline.images().iter().map(|(image, _)| image);
     let sheet = view.images.of_images(ui, "timeline", images).clone();
@@ -271,7 +263,7 @@ impl Table<'_> {
                 .text(at, Align2::LEFT_CENTER, text, font.clone(), color);
         };
         text(LINE * 0.5, "Step");
-        text(LINE * 1.5, "Correct, %");
+        text(LINE * 1.5, "Validation, %");
         let side = crisp(ui, SIDE, (self.row - 2.0).min(NAMES - LABEL - 6.0));
         let (classes, images) = (&self.in_use.0.plan.classes, self.app.draw.timeline.images());
         for (row, (_, label)) in images.iter().enumerate() {
@@ -312,9 +304,12 @@ impl Table<'_> {
         }
         let small = TextStyle::Small.resolve(ui.style());
         let (step, right) = heads(run, position);
+        let last = positions(run) - 1;
+        let widest = (0..last).map(|at| style::text_width(ui, heads(run, at).0, &small));
+        let is_every_second = widest.fold(0.0, f32::max) + BETWEEN > self.width;
         for (line, text) in [(0.5, step), (1.5, right)] {
-            // The numbers of steps that do not fit stand above every second column.
-            if position % 2 == 1 && style::text_width(ui, &text, &small) + BETWEEN > self.width {
+            // If the numbers of steps are too wide, every second column has one.
+            if is_every_second && (last - position) % 2 == 1 && line < 1.0 {
                 continue;
             }
             let at = pos2(rect.center().x, rect.top() + LINE * line);

@@ -204,7 +204,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView, view: &mut ResultsScr
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
         let images = format!("of {} images", grouped(evaluation.images));
         style::figure(ui, "Errors", &grouped(wrong), &images);
-        let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
+        let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most. With calibrated probabilities, unlike the loss while training";
         let guessing = format!("guessing: {:.2}", (results.model.classes.len() as f64).ln());
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), &guessing).on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {

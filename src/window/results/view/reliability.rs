@@ -37,7 +37,8 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<usize>) {
     let diagonal = [[0.0, 0.0], [100.0, 100.0]];
     let gaps: Vec<_> = points.iter().map(|&[x, y]| [[x, x], [x, y]]).collect();
     let sentence = reliability_sentence(evaluation).unwrap_or_default();
-    let how = "dots: accuracy by confidence; dashed: perfect calibration";
+    let how =
+        "dots: accuracy by confidence; lines: their distance from perfect calibration (dashed)";
     style::caption(ui, "Reliability", how);
     let size = vec2(ui.available_width().min(MAX_WIDTH), HEIGHT);
     let shown = static_plot("reliability", size, &palette)

@@ -23,7 +23,7 @@ const REACH: f32 = 8.0;
 pub fn show(ui: &mut Ui, sweep: &SweepView, actions: &mut Vec<Action>) {
     const TITLE: &str = "Parallel coordinates";
     let palette = style::palette(ui);
-    let how = "a line for each trial, the darkest for the best; click one to select it";
+    let how = "a line for each trial, the best ones in color; click one to select it";
     style::caption(ui, TITLE, how);
     let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click());
     let range = AccuracyRange::of(&sweep.trials);

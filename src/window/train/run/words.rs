@@ -136,7 +136,7 @@ impl RunView {
                     summary.kept_epoch.unwrap_or_default()
                 )
             }
-            Phase::Finished(_) => "Finished".to_owned(),
+            Phase::Finished(_) => "Training finished".to_owned(),
             Phase::Discarded if self.resumable_checkpoint().is_some() => {
                 format!("Stopped, {}", epoch())
             }

@@ -107,7 +107,6 @@ pub fn show(
             "What each layer makes of your drawing. Click a map to look closer.".to_owned()
         }
         (None, _) => {
-            ui.allocate_space(vec2(width, side));
             "During a run, 100 validation images appear here. Correctly classified ones turn green."
                 .to_owned()
         }

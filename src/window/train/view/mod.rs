@@ -45,7 +45,6 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     data::show(ui, app, actions);
-    style::section(ui, "Preset");
     presets::show(ui, app, actions);
     style::section(ui, Section::Main.label());
     let mut config = app.ctx.config.clone();

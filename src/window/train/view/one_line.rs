@@ -8,7 +8,7 @@ use crate::window::{Action, App, TrainAction, style};
 
 /// Draws it. What is typed counts once Enter is pressed.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    style::section(ui, "As one line");
+    style::section(ui, "As a command");
     let id = Id::unique("settings as one line");
     let line = app.ctx.config.command(None);
     let typed: Option<String> = ui.data(|data| data.get_temp(id));

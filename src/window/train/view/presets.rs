@@ -2,8 +2,8 @@
 //! this machine, as small pictures with their figures.
 
 use eframe::egui::{
-    Align2, Color32, FontId, Painter, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind,
-    TextStyle, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, FontId, Layout, Painter, Pos2, Rect, Response, Role, Sense, Stroke,
+    StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::descriptions;
@@ -17,13 +17,17 @@ use crate::window::{Action, App, Pushes as _, TrainAction, style};
 /// The height of a card, and the distance between two, in points.
 const HEIGHT: f32 = 46.0;
 const DISTANCE: f32 = 5.0;
+/// The space beside the figures, in points.
+const RIGHT: f32 = 10.0;
 
 /// The bar of a figure, the distance to its text, and the text's width, in points.
 const BAR: [f32; 2] = [34.0, 5.0];
 const BEFORE_TEXT: f32 = 5.0;
 const TEXT: f32 = 44.0;
-/// The distance of the parts of a bar, in points.
-const BETWEEN_PARTS: f32 = 1.0;
+/// The accuracy whose bar has no length: far below what any preset reaches.
+const LOWEST_ACCURACY: f64 = 0.7;
+
+const ABOUT_BARS: &str = "The bars compare the presets, on a logarithmic scale.";
 
 /// The accuracy and the time of a preset.
 pub struct Figures {
@@ -31,19 +35,35 @@ pub struct Figures {
     time: Option<Gauge>,
 }
 
-/// A figure as a bar on a scale that all presets share.
+/// A figure with a bar.
 struct Gauge {
-    share: f32,
-    /// The bar is cut into as many.
-    parts: usize,
+    /// The bar's length; of all presets, the longest is the whole.
+    length: f64,
     text: String,
     in_words: String,
-    /// How it is known, and how to read the bar.
     about: String,
 }
 
 impl Figures {
-    pub fn of(app: &App, preset: Preset) -> Self {
+    /// Those of every preset, with bars that compare them.
+    pub fn all(app: &App) -> Vec<(Preset, Self)> {
+        let mut all: Vec<_> = Preset::ALL
+            .iter()
+            .map(|&preset| (preset, Self::of(app, preset)))
+            .collect();
+        let gauges: [fn(&mut Self) -> Option<&mut Gauge>; 2] =
+            [|it| it.accuracy.as_mut(), |it| it.time.as_mut()];
+        for of in gauges {
+            let mut gauges: Vec<&mut Gauge> = all.iter_mut().filter_map(|(_, it)| of(it)).collect();
+            let longest = gauges.iter().map(|it| it.length).fold(0.0, f64::max);
+            for gauge in &mut gauges {
+                gauge.length /= longest.max(f64::MIN_POSITIVE);
+            }
+        }
+        all
+    }
+
+    fn of(app: &App, preset: Preset) -> Self {
         let accuracy = app.expected_accuracy(preset).map(|accuracy| {
             let text = percent(accuracy.value, 1);
             let about = match &accuracy.source {
@@ -51,12 +71,11 @@ impl Figures {
                 AccuracySource::Run => format!("Classifies about {text} of the test images correctly, as your newest run with this preset did."),
                 AccuracySource::Documented => format!("Classifies about {text} of the test images correctly, as measured by us."),
             };
+            let error = (1.0 - accuracy.value).max(1e-3);
             Gauge {
-                // An error rate ten times as low is a part more.
-                share: -(1.0 - accuracy.value).max(1e-3).log10() as f32 / 3.0,
-                parts: 3,
+                length: ((1.0 - LOWEST_ACCURACY) / error).ln().max(0.0),
                 in_words: format!("about {text} accuracy"),
-                about: format!("{about} The bar has a part each for 90, 99 and 99.9%."),
+                about,
                 text,
             }
         });
@@ -64,16 +83,24 @@ impl Figures {
         let time = app.expected_seconds(&config).map(|seconds| {
             let time = duration(seconds);
             Gauge {
-                share: (seconds.max(1.0).ln() / 3600.0_f64.ln()).min(1.0) as f32,
-                parts: 2,
+                length: seconds.max(1.0).ln(),
                 text: approximate(seconds),
                 in_words: format!("about {time} on this machine"),
                 about: format!(
-                    "Takes about {time} on this machine, estimated from earlier runs or a benchmark. The bar has a part each for a minute and an hour."
+                    "Takes about {time} on this machine, estimated from earlier runs or a benchmark."
                 ),
             }
         });
         Self { accuracy, time }
+    }
+
+    /// What the figures are.
+    pub fn names(all: &[(Preset, Self)]) -> &'static str {
+        if all.iter().any(|(_, figures)| figures.time.is_some()) {
+            "test accuracy, time"
+        } else {
+            "test accuracy"
+        }
     }
 
     fn known(&self) -> impl Iterator<Item = &Gauge> {
@@ -89,7 +116,7 @@ impl Figures {
             if let Some(gauge) = gauge {
                 gauge.paint(ui, ui.painter(), rect.right_center(), [color, palette.ink]);
                 style::name(&response, Role::Label, &gauge.in_words);
-                response.on_hover_text(&gauge.about);
+                response.on_hover_text(format!("{} {ABOUT_BARS}", gauge.about));
             }
             ui.add_space(style::GAP);
         }
@@ -103,38 +130,40 @@ impl Gauge {
         painter.text(right, Align2::RIGHT_CENTER, &self.text, font, ink);
         let [width, height] = BAR;
         let left = right - vec2(TEXT + BEFORE_TEXT + width, height / 2.0);
-        let parts = self.parts as f32;
-        let part = (width - BETWEEN_PARTS * (parts - 1.0)) / parts;
-        for index in 0..self.parts {
-            let index = index as f32;
-            let corner = left + vec2(index * (part + BETWEEN_PARTS), 0.0);
-            let filled = (self.share * parts - index).clamp(0.0, 1.0);
-            for (share, color) in [(1.0, ink.gamma_multiply(0.18)), (filled, color)] {
-                let place = Rect::from_min_size(corner, vec2(part * share, height));
-                painter.rect_filled(place, 1.0, color);
-            }
+        let filled = self.length.clamp(0.0, 1.0) as f32;
+        for (share, color) in [(1.0, ink.gamma_multiply(0.18)), (filled, color)] {
+            let place = Rect::from_min_size(left, vec2(width * share, height));
+            painter.rect_filled(place, height / 2.0, color);
         }
     }
 }
 
-/// Draws them, and below them what the settings need.
+/// Draws them below their title, and below them what the settings need.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let all = Figures::all(app);
+    ui.horizontal(|ui| {
+        style::section(ui, "Preset");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_space(RIGHT);
+            ui.label(style::hint(Figures::names(&all)))
+                .on_hover_text(ABOUT_BARS);
+        });
+    });
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = DISTANCE;
-        for &preset in Preset::ALL {
-            card(ui, app, preset).pushes(actions, || TrainAction::ApplyPreset(preset));
+        for (preset, figures) in &all {
+            card(ui, app, *preset, figures).pushes(actions, || TrainAction::ApplyPreset(*preset));
         }
     });
     // In a separate scope, so that lines that come and go do not move the keyboard focus.
     ui.vertical(|ui| needs(ui, app));
 }
 
-fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
+fn card(ui: &mut Ui, app: &App, preset: Preset, figures: &Figures) -> Response {
     let chosen = app.ctx.config.preset == Some(preset);
     let config = app.ctx.with_preset(preset);
     let RunConfig { model, epochs, .. } = config;
     let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
-    let figures = Figures::of(app, preset);
 
     let size = vec2(ui.available_width(), HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -151,7 +180,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let faded = if ui.is_enabled() { 1.0 } else { 0.5 };
     let [ink, weak] = [palette.ink, palette.faded].map(|color| color.gamma_multiply(faded));
     let small = TextStyle::Small.resolve(ui.style());
-    let (left, right) = (rect.left() + 42.0, rect.right() - 10.0);
+    let (left, right) = (rect.left() + 42.0, rect.right() - RIGHT);
     let (first, second) = (rect.top() + HEIGHT * 0.32, rect.top() + HEIGHT * 0.72);
     let (name, color) = (preset.label(), if chosen { palette.accent } else { ink });
     let place = Rect::from_center_size(pos2(rect.left() + 22.0, rect.center().y), vec2(20.0, 20.0));
@@ -183,6 +212,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let what = descriptions::preset(preset);
     let network = descriptions::model(model);
     let about = [what.as_str(), network].into_iter().chain(about);
+    let about = about.chain([ABOUT_BARS]);
     response.on_hover_text(joined(about, " "))
 }
 
@@ -197,7 +227,9 @@ const fn icon(preset: Preset) -> Icon {
 }
 
 fn needs(ui: &mut Ui, app: &App) {
-    if let Some(note) = harder_data_note(&app.ctx.config.data) {
+    // Beside a run it is below the headline.
+    let has_headline = app.train.run.is_some() && !app.train.shows_next_run();
+    if let Some(note) = harder_data_note(&app.ctx.config.data).filter(|_| !has_headline) {
         style::note(ui, note);
     }
     if app.ctx.config.preset.is_none() {
@@ -206,7 +238,7 @@ fn needs(ui: &mut Ui, app: &App) {
             .map_or_else(String::new, |time| {
                 format!(" Training takes about {time} on this machine.")
             });
-        style::note(ui, format!("Custom settings.{time}"));
+        style::note(ui, format!("Custom settings: they match no preset.{time}"));
     }
     if let Some((text, fits)) = app.train.expected_memory(&app.ctx) {
         let about = "Estimate: images, weights, optimizer state and activations";

@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
             let label = ui.label("Learning rate");
             if let Some(point) = run.history.steps.last() {
                 let (rate, step) = (significant(point.learning_rate.into()), grouped(point.step));
-                ui.label(style::hint(format!("{rate} in step {step}")));
+                ui.label(style::hint(format!("{rate} at step {step}")));
             }
             label
         })

@@ -1,4 +1,4 @@
-//! The kernels of one image: tiles of pixels by panels of outputs, and 2x2 max-pooling with stride 2,
+//! The kernels of one image: tiles of pixels by panels of outputs, and 2x2 max pooling with stride 2,
 //! optionally with `ReLU`, both ways. An odd last row or column is left out, as in `PyTorch`; of equal
 //! values the first in reading order is the maximum.
 

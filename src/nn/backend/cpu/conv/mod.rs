@@ -28,7 +28,7 @@ use crate::run_config::Precision;
 #[derive(Clone, Copy, Debug)]
 pub struct FusedConvolution {
     pub convolution: Convolution,
-    /// Whether 2x2 max-pooling with stride 2 follows.
+    /// Whether 2x2 max pooling with stride 2 follows.
     pub pool: bool,
     pub relu: bool,
     /// The precision of the operands of its products.

@@ -1,4 +1,4 @@
-//! Convolution, with 2x2 max-pooling (and `ReLU`) of its sums in one pass if a layer has it.
+//! Convolution, with 2x2 max pooling (and `ReLU`) of its sums in one pass if a layer has it.
 //!
 //! If possible it is an implicit matrix multiplication: a kernel of ours reads the pixels it
 //! multiplies from the image ([`implicit`]). Elsewhere im2col writes them as a matrix for cuBLAS

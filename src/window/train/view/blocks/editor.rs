@@ -73,7 +73,7 @@ pub fn show(
         let parameters = grouped(parameters);
         let products = in_words(multiply_adds);
         ui.label(style::hint(format!(
-            "{parameters} parameters, {products} multiply-adds for an image."
+            "{parameters} parameters, {products} multiply-adds per image."
         )));
     }
 }

@@ -299,15 +299,8 @@ fn totals(ui: &mut Ui, app: &App, blocks: &Blocks) {
     let (parameters, products) = (grouped(parameters), in_words(multiply_adds));
     style::weak(
         ui,
-        format!("{parameters} parameters, {products} multiply-adds for an image."),
+        format!("{parameters} parameters, {products} multiply-adds per image."),
     );
-    if let Some((memory, fits)) = app.train.expected_memory(&app.ctx) {
-        if fits {
-            style::weak(ui, memory);
-        } else {
-            style::caution(ui, &memory);
-        }
-    }
     for obstacle in app
         .errors_of(Setting::Layers)
         .chain(app.errors_of(Setting::Network))
