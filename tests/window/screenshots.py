@@ -103,7 +103,7 @@ with Program(path, home=home) as program:
     program.key("ctrl+3")
     picture(program, "inside")
     program.click("conv2, Filter 3")
-    [x, y, width, height] = program.find("Map").box
+    [x, y, width, height] = wait(lambda: next((node.box for node in program.nodes() if node.name == "Map"), None), 10, "the map", program)
     program.drag([(x + width * 0.55, y + height * 0.35)])
     picture(program, "inside-number")
     program.key("ctrl+1")

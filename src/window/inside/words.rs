@@ -72,9 +72,9 @@ pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> Str
             "Each patch's numbers are weighed and added up to new ones."
         }
         LayerKind::Dense { .. } if of_image => {
-            "Each unit weighs every pixel of the drawing and adds them up."
+            "Each neuron weighs every pixel of the drawing and adds them up."
         }
-        LayerKind::Dense { .. } => "Each unit weighs all numbers before it and adds them up.",
+        LayerKind::Dense { .. } => "Each neuron weighs all numbers before it and adds them up.",
         LayerKind::Residual => "What the block found is added to what came in.",
         LayerKind::GlobalAveragePooling => {
             "Each map becomes one number: how much of its pattern there is anywhere."
@@ -142,7 +142,8 @@ pub fn shape(layer: &InspectedLayer) -> String {
             format!("{} numbers", grouped((layer.units * side * side) as u64))
         }
         LayerKind::Image => format!("{side} × {side} pixels"),
-        _ if side == 1 => count(layer.units as u64, "neuron"),
+        LayerKind::Dense { .. } if side == 1 => count(layer.units as u64, "neuron"),
+        _ if side == 1 => count(layer.units as u64, "number"),
         _ => format!("{} of {side} × {side}", count(layer.units as u64, "map")),
     }
 }
@@ -166,7 +167,8 @@ pub fn unit(inspection: &Inspection, layer: usize, unit: usize, classes: &Classe
                 unit % features + 1
             )
         }
-        _ if shown.side == 1 => format!("Unit {}", unit + 1),
+        LayerKind::Dense { .. } if shown.side == 1 => format!("Neuron {}", unit + 1),
+        _ if shown.side == 1 => format!("Number {}", unit + 1),
         _ => format!("Map {}", unit + 1),
     }
 }

@@ -118,13 +118,13 @@ impl HeldOutView {
             height,
             images,
         } = layer;
-        let unit = if usize::from(*width) == crate::ink::SIDE {
-            "units"
+        let what = if usize::from(*width) == crate::ink::SIDE {
+            "neurons"
         } else {
             "filters"
         };
         Some(format!(
-            "First layer at step {}: {} {unit} of {width} × {height} weights.",
+            "First layer at step {}: {} {what} of {width} × {height} weights.",
             grouped(*step),
             images.len()
         ))

@@ -208,6 +208,7 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
                 run_panel::data::download_progress(ui, download, actions);
             } else if let Some(size) = app.train.download_size(PublicDataset::Mnist) {
                 let text = format!("Download MNIST ({})", file_size(size));
+                ui.add_space(style::GAP / 3.0);
                 ui.add(style::secondary_button(text))
                     .pushes(actions, || TrainAction::Download(PublicDataset::Mnist));
             }

@@ -90,7 +90,7 @@ fn weights(ui: &mut Ui, open: &Open<'_>, unit: &UnitUpdate) {
         style::note(ui, format!("Bias {before} → {after}, gradient {gradient}."));
     }
     if update.gradient.iter().all(|x| *x == 0.0) {
-        let dead = "No image of this batch makes the unit answer, so its gradient is zero.";
+        let dead = "No image of this batch activates it, so the gradient is zero.";
         style::note(ui, dead);
     }
     let mut start = 0;

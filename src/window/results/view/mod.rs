@@ -95,7 +95,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             }
             per_class(ui, evaluation, view, BARS[1]);
             ui.add_space(style::GAP);
-            reliability(ui, evaluation, view);
+            reliability(ui, evaluation, view, 0.0);
             if below {
                 ui.add_space(style::GAP);
                 images(ui, results, view, actions);
@@ -137,7 +137,8 @@ fn columns(
                 let bars = (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0);
                 per_class(ui, evaluation, view, bars);
                 ui.add_space(style::GAP);
-                reliability(ui, evaluation, view);
+                let spare = height - bars - reliability::TOTAL_HEIGHT;
+                reliability(ui, evaluation, view, spare);
             });
         }
         style::column(ui, vec2(ui.available_width(), height), |ui| {
@@ -188,7 +189,7 @@ fn beside(
         images(ui, results, view, actions);
         ui.add_space(style::GAP);
     }
-    reliability(ui, evaluation, view);
+    reliability(ui, evaluation, view, 0.0);
 }
 
 /// The model and test set, and accuracy with its confidence interval, errors and loss.
@@ -270,9 +271,10 @@ fn per_class(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, hei
     });
 }
 
-fn reliability(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
+/// The diagram, in so much `spare` room more than it needs, in points.
+fn reliability(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, spare: f32) {
     filter::choose(&mut view.filter, Filter::bin, Filter::Bin, |bin| {
-        reliability::show(ui, evaluation, bin);
+        reliability::show(ui, evaluation, bin, spare);
     });
 }
 

@@ -11,8 +11,8 @@ use crate::text::format::{capitalized, percent};
 use crate::window::plots::scale::{Series, static_plot};
 use crate::window::style::{self, image_sheet};
 
-/// The plot's height, and the limit of its width, in points.
-const HEIGHT: f32 = 150.0;
+/// The limits of the plot's height and of its width, in points.
+const HEIGHT: std::ops::RangeInclusive<f32> = 150.0..=300.0;
 const MAX_WIDTH: f32 = 420.0;
 /// The distance of two labels of an axis from which they begin to show, and from which they show in
 /// full, in points.
@@ -20,11 +20,12 @@ const LABELS: Rangef = Rangef {
     min: 18.0,
     max: 24.0,
 };
-/// The height of the diagram with its texts, in points.
+/// The least height of the diagram with its texts, in points.
 pub const TOTAL_HEIGHT: f32 = 250.0;
 
-/// Draws the diagram with its sentence, and updates the chosen bin; nothing without images.
-pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<usize>) {
+/// Draws the diagram with its sentence in `spare` points more than [`TOTAL_HEIGHT`], and updates the
+/// chosen bin; nothing without images.
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<usize>, spare: f32) {
     let Some(error) = calibration_error(evaluation) else {
         return;
     };
@@ -40,7 +41,8 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<usize>) {
     let how =
         "dots: accuracy by confidence; lines: their distance from perfect calibration (dashed)";
     style::caption(ui, "Reliability", how);
-    let size = vec2(ui.available_width().min(MAX_WIDTH), HEIGHT);
+    let height = (HEIGHT.start() + spare).clamp(*HEIGHT.start(), *HEIGHT.end());
+    let size = vec2(ui.available_width().min(MAX_WIDTH), height);
     let shown = static_plot("reliability", size, &palette)
         // Dots at the ends are seen whole.
         .default_x_bounds(-3.0, 103.0)
