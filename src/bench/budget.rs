@@ -129,10 +129,13 @@ impl<'a> BenchBudget<'a> {
         // A part that overruns stays at its end: the time planned for the parts after it is still
         // to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
+        // On a slow machine parts overrun, and those to come will, too.
+        let planned = FIRST_LOOK.as_secs_f64() + done;
+        let pace = (self.elapsed_seconds() / planned).clamp(1.0, OVERTIME.into());
         let progress = JobProgress {
             workload: Some(self.workload),
             fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
-            remaining_seconds: Some((self.total - done).max(0.0) as f32),
+            remaining_seconds: Some(((self.total - done).max(0.0) * pace) as f32),
             background_load: self.background_load,
         };
         Ok(self.listener.report(progress)?)

@@ -283,7 +283,7 @@ pub fn recommend(hardware: &Hardware) -> (RunConfig, String) {
         (2.., true) => (
             Preset::OneEpoch,
             format!(
-                "With {cores_text}, one epoch is a quick start; Balanced takes several times as long and makes fewer errors."
+                "With {cores_text}, “One epoch” is a quick start; “Balanced” takes several times as long and makes fewer errors."
             ),
         ),
         _ => (

@@ -83,7 +83,7 @@ with Program(path, home=home) as program:
     program.find("No run yet")
     picture(program, "train-empty")
     [x, y, width, height] = next(node.box for node in program.nodes() if node.name == "Convolution" and node.role == "push button")
-    program.drag([(x + width / 2, y + height / 2)])
+    program.click("Convolution", "push button")
     scroll(program, x + width / 2, lambda: program.find("Image, 28").box, lambda box: box[1] < 150)
     picture(program, "blocks")
     click(program, "Epochs", "entry", x=150)

@@ -364,7 +364,7 @@ fn training(rows: &[Measurement], disturbed: &[Workload]) -> Section {
             .to_owned(),
         columns,
         lines,
-        bars: "Bars: relative to the same network's fastest; in the last column, to 100%",
+        bars: "Bars: relative to the same network's fastest; in the last column, to 100%. A network can exceed it: gradients that max pooling makes zero are skipped",
     }
 }
 
@@ -455,7 +455,7 @@ fn beside_plain_candle(rows: &[Measurement], disturbed: &[Workload]) -> Section 
         about: "training steps of the network of candle's MNIST example, built from candle-nn's layers and trained with candle's own backward pass \
                 and AdamW; speed only, as max pooling in candle 0.11.1 passes on a quarter of its gradient"
             .to_owned(),
-        columns: ["Network", "batch", "candle, ms per step", "candle, images/s", "Inkling, images/s", "Inkling is"].map(str::to_owned).to_vec(),
+        columns: ["Network", "Batch", "candle, ms per step", "candle, images/s", "Inkling, images/s", "Speedup"].map(str::to_owned).to_vec(),
         lines: rows.iter().filter_map(line).collect(),
         bars: "Bars: relative to the faster of the two",
     }

@@ -56,7 +56,7 @@ pub(super) fn scaling(rows: &[Measurement], disturbed: &[Workload]) -> Section {
             .to_owned(),
         columns: std::iter::once("Network".to_owned())
             .chain(columns)
-            .chain(["Serial fraction".to_owned()])
+            .chain(["Serial".to_owned()])
             .chain(of_predictions)
             .collect(),
         lines: ModelKind::ALL.iter().filter_map(line).collect(),

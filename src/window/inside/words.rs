@@ -56,7 +56,7 @@ pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> Str
             let what = if of_image {
                 "Each filter slides over the drawing and lights up where it finds its pattern, such as an edge"
             } else {
-                "Each filter looks through all maps before it for a larger pattern made of theirs"
+                "Each filter combines all maps before it into a larger pattern and lights up where it finds that"
             };
             let then = if pool {
                 "; only the strongest of every 2 × 2 answers is kept."
@@ -66,7 +66,10 @@ pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> Str
             return format!("{what}{then}");
         }
         LayerKind::Dense { .. } if is_last(inspection, index) => {
-            return format!("A score for each {}: the highest wins.", classes.noun());
+            return format!(
+                "A score for each {}: the highest wins. Once calibrated, softmax turns the scores into probabilities.",
+                classes.noun()
+            );
         }
         LayerKind::Dense { .. } if layer.side > 1 => {
             "Each patch's numbers are weighed and added up to new ones."

@@ -345,7 +345,8 @@ fn draw(plot_ui: &mut egui_plot::PlotUi<'_>, trace: &Trace<'_>, points: Vec<Plot
         Look::Solid => plot_ui.line(
             Line::new(trace.name, PlotPoints::Owned(points))
                 .color(trace.color)
-                .width(2.0),
+                .width(2.0)
+                .allow_band(false),
         ),
         Look::Marked => {
             let line = Line::new(trace.name, PlotPoints::Owned(points.clone()))

@@ -127,8 +127,8 @@ impl Curves {
     }
 }
 
-/// The means of neighboring points, about this many, between the first and the last point. A line
-/// through more points than it has pixels is painted with gaps.
+/// The means of neighboring points, about this many, between the first and the last point: a line
+/// through more points than it has pixels is a smear.
 pub fn averaged(points: &[[f64; 2]], at_most: usize) -> Vec<[f64; 2]> {
     let each = points.len().div_ceil(at_most.max(1));
     if each <= 1 {

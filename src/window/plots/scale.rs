@@ -266,7 +266,7 @@ impl<'a> Series<'a> {
     }
 
     pub fn line(self, plot: &mut PlotUi<'a>, width: f32) {
-        plot.line(self.as_line().width(width));
+        plot.line(self.as_line().width(width).allow_band(false));
     }
 
     pub fn dashed(self, plot: &mut PlotUi<'a>, width: f32) {

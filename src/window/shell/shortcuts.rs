@@ -180,7 +180,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         named("Enter", right),
         named("0 to 9", wrong),
         known(&OPEN, "Open an image or a drawing"),
-        (with_command(Key::V), "Open the image on the clipboard"),
+        (with_command(Key::V), "Open the image from the clipboard"),
         named("W", "Show why it is recognized as this digit"),
         known(&STEPS, "Show how Inkling sees it"),
         (with_command(Key::C), "Copy the image that the model sees"),
@@ -225,6 +225,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
         ui.heading("Keyboard shortcuts");
         ScrollArea::vertical()
             .max_height(room.y - 180.0)
+            .min_scrolled_height(room.y - 180.0)
             .show(ui, |ui| {
                 ui.spacing_mut().interact_size.y = 0.0;
                 ui.spacing_mut().item_spacing.y = 2.0;

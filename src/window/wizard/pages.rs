@@ -223,9 +223,11 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Some((_, reason)) => ui.label(reason),
         None => ui.label("Detecting hardware to recommend a preset…"),
     };
-    ui.add_space(style::GAP / 2.0);
-    let best = recommended.and_then(|(config, _)| config.preset);
     let figures = run_panel::presets::Figures::all(app);
+    ui.with_layout(Layout::top_down(Align::Max), |ui| {
+        ui.label(style::hint(run_panel::presets::Figures::names(&figures)));
+    });
+    let best = recommended.and_then(|(config, _)| config.preset);
     for (preset, figures) in &figures {
         let preset = *preset;
         let is_best = best == Some(preset);

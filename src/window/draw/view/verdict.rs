@@ -175,6 +175,9 @@ pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         if flawed {
             icons::icon(ui, icons::Icon::Problem);
+        } else {
+            // Its text is in line with those above and below.
+            ui.add_space(-ui.spacing().button_padding.x);
         }
         let line = RichText::new(app.device_summary()).weak();
         let response = ui.add(style::small_quiet_button(line)).on_hover_text(

@@ -47,25 +47,28 @@ pub fn show(ui: &mut Ui, app: &App, maps: &mut LayerMaps, size: Vec2, actions: &
     let pitch = height.min(lines as f32 * (most + SPACE) + SPACE);
     let (palette, classes) = (style::palette(ui), app.ctx.classes());
     let font = TextStyle::Small.resolve(ui.style());
-    let names = layers.iter().map(|&layer| {
-        let name = inspection.layers[layer].name.clone();
-        style::text_width(ui, name, &font)
+    let of_all = |shown: usize, layer: &InspectedLayer| format!("{shown} of {}", layer.units);
+    let names = layers.iter().flat_map(|&layer| {
+        let layer = &inspection.layers[layer];
+        [layer.name.clone(), of_all(layer.units, layer)]
     });
-    let indent = names.fold(0.0, f32::max) + 6.0;
+    let widths = names.map(|name| style::text_width(ui, name, &font));
+    let indent = widths.fold(0.0, f32::max) + 6.0;
     for row in 0..layers_shown {
         let index = layers[row * layers.len() / layers_shown];
         let layer = &inspection.layers[index];
         let side = crisp(ui, layer.side, most);
         let top = area.top() + row as f32 * pitch;
-        ui.painter().text(
-            pos2(area.left(), top + side / 2.0),
-            Align2::LEFT_CENTER,
-            &layer.name,
-            font.clone(),
-            palette.faded,
-        );
         let columns = ((size.x - indent + SPACE) / (side + SPACE)).max(1.0) as usize;
-        for unit in 0..layer.units.min(columns * lines) {
+        let shown = layer.units.min(columns * lines);
+        let mut name = layer.name.clone();
+        if shown < layer.units {
+            name = format!("{name}\n{}", of_all(shown, layer));
+        }
+        let at = pos2(area.left(), top + side / 2.0);
+        let (corner, color) = (Align2::LEFT_CENTER, palette.faded);
+        ui.painter().text(at, corner, name, font.clone(), color);
+        for unit in 0..shown {
             let place = vec2((unit % columns) as f32, (unit / columns) as f32);
             let corner = pos2(area.left() + indent, top) + place * (side + SPACE);
             let rect = square(ui, corner, side);

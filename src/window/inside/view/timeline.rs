@@ -166,7 +166,7 @@ pub fn table(
     let table = table.fitting(ui.available_height());
     style::note(
         ui,
-        "The network's answers for the same ten images at each step, their labels on the left: red frames mark wrong answers. Click a column to go to its step.",
+        "The network's answers for the same ten images at each step, their labels on the left: red frames mark wrong answers. Below, filters of the first layer. Click a column to go to its step.",
     );
     let images = timeline.images().iter().map(|(image, _)| image);
     let sheet = view.images.of_images(ui, "timeline", images).clone();

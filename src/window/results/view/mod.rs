@@ -286,6 +286,10 @@ fn images(ui: &mut Ui, results: &ResultsView, view: &mut ResultsScreen, actions:
     let (title, what) =
         filter::caption(view.filter, shown.len(), evaluation, &view.classes, record);
     ui.horizontal_wrapped(|ui| {
+        // In line with the other titles.
+        if view.filter.is_none() {
+            ui.spacing_mut().interact_size.y = 0.0;
+        }
         style::semibold(ui, title);
         ui.weak(what);
         if view.filter.is_some() {

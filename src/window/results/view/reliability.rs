@@ -21,7 +21,7 @@ const LABELS: Rangef = Rangef {
     max: 24.0,
 };
 /// The least height of the diagram with its texts, in points.
-pub const TOTAL_HEIGHT: f32 = 250.0;
+pub const TOTAL_HEIGHT: f32 = 270.0;
 
 /// Draws the diagram with its sentence in `spare` points more than [`TOTAL_HEIGHT`], and updates the
 /// chosen bin; nothing without images.
@@ -40,7 +40,8 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<usize>, sp
     let sentence = reliability_sentence(evaluation).unwrap_or_default();
     let how =
         "dots: accuracy by confidence; lines: their distance from perfect calibration (dashed)";
-    style::caption(ui, "Reliability", how);
+    style::semibold(ui, "Reliability");
+    style::note(ui, how);
     let height = (HEIGHT.start() + spare).clamp(*HEIGHT.start(), *HEIGHT.end());
     let size = vec2(ui.available_width().min(MAX_WIDTH), height);
     let shown = static_plot("reliability", size, &palette)

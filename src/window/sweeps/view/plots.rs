@@ -85,7 +85,7 @@ pub fn importance(ui: &mut Ui, sweep: &SweepView) {
     ui.horizontal_wrapped(|ui| {
         style::semibold(ui, "Importance of each setting").on_hover_text(about);
         ui.label(
-            RichText::new("by the best quarter of the trials")
+            RichText::new("judged by the best quarter of the trials")
                 .weak()
                 .small(),
         )

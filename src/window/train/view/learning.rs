@@ -38,7 +38,7 @@ enum Shown {
 }
 
 /// Space for the accuracy of a digit beside its row of images, in points.
-const BARS: f32 = 54.0;
+const BARS: f32 = 58.0;
 /// Lines of small type for what the network says of an image.
 const LINES: f32 = 2.0;
 /// The smallest and largest side of an image, in points.
@@ -411,7 +411,7 @@ fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, 
         let at = pos2(rect.right(), rect.center().y);
         painter.text(at, Align2::RIGHT_CENTER, count.correct, font, color);
     }
-    let track = Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(18.0, 0.0))
+    let track = Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(22.0, 0.0))
         .shrink2(vec2(0.0, (rect.height() * 0.3).floor()));
     style::bar(
         painter,
