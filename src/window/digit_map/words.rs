@@ -107,7 +107,7 @@ pub fn among(neighborhood: &Neighborhood) -> String {
     format!("Nearest of {} {kind}", grouped(neighborhood.among as u64))
 }
 
-/// How many of the `shown` nearest images are of which class: "5 are 3, 1 is 5", "All 10 are 3".
+/// How many of the `shown` nearest images are of which class: "5 are 3, 1 is 5", "all 10 are 3".
 pub fn labels(neighborhood: &Neighborhood, shown: usize, classes: &Classes) -> String {
     let mut counts: Vec<(u8, usize)> = Vec::new();
     for near in neighborhood.nearest.iter().take(shown) {
@@ -121,7 +121,7 @@ pub fn labels(neighborhood: &Neighborhood, shown: usize, classes: &Classes) -> S
     if let [(label, count)] = counts[..]
         && count > 1
     {
-        return format!("All {count} are {}", classes.name(label));
+        return format!("all {count} are {}", classes.name(label));
     }
     let part = |(label, count): &(u8, usize)| {
         let verb = if *count == 1 { "is" } else { "are" };

@@ -255,10 +255,7 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
             let count = evaluation.count(truth, answer);
             format!("{}.", cell_sentence(classes, truth, answer, count))
         }
-        None => format!(
-            "Rows: true {0}. Columns: predicted {0}. Select a cell to see its images.",
-            classes.nouns()
-        ),
+        None => "Select a cell to see its images.".to_owned(),
     };
     ui.weak(text);
 }
