@@ -14,7 +14,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let response = row(ui, "Data set", |ui| {
         // Tall enough that no data set is hidden below the edge.
         let list = ComboBox::from_id_salt("data").width(ui.available_width());
-        let list = list.height(480.0).truncate().selected_text(&label);
+        let list = list.height(560.0).truncate().selected_text(&label);
         list.show_ui(ui, |ui| entries(ui, app, actions)).response
     });
     let description = description(app);
