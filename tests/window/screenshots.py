@@ -132,7 +132,8 @@ with Program(path, home=home) as program:
     picture(program, "results")
     program.key("ctrl+7")
     click(program, "Start the sweep", "push button")
-    wait(lambda: any(node.name.startswith("16 of 30 trials") for node in program.nodes()), 400, "the sixteenth trial", program)
+    ended = lambda: [int(node.name.split()[0]) for node in program.nodes() if " of 30 trials" in node.name and node.name[0].isdigit()]
+    wait(lambda: max(ended(), default=0) >= 14, 400, "the fourteenth trial", program)
     picture(program, "sweep")
     program.click("Stop", role="push button")
     program.find("10 more trials", role="push button")
