@@ -67,7 +67,7 @@ pub fn sentence(inspection: &Inspection, index: usize, classes: &Classes) -> Str
         }
         LayerKind::Dense { .. } if is_last(inspection, index) => {
             return format!(
-                "A score for each {}: the highest wins. Once calibrated, softmax turns the scores into probabilities.",
+                "A score for each {}: the highest wins. Softmax turns the calibrated scores into probabilities.",
                 classes.noun()
             );
         }

@@ -3,7 +3,7 @@
 use inkling::math::random::Random;
 use inkling::records::{EpochRecord, JobId, StepPoint, Telemetry};
 use inkling::run_config::RunConfig;
-use inkling::window::plots::curves::{Curves, Pyramid};
+use inkling::window::plots::curves::{Curves, Pyramid, averaged};
 use inkling::window::plots::readout::Readout;
 use inkling::window::{History, RunView, RunningMean};
 
@@ -256,4 +256,15 @@ fn the_csv_holds_every_step_and_epoch_in_columns() {
     assert_eq!(&rows[3][column("kind")], "epoch");
     assert_eq!(&rows[3][column("validation_accuracy")], "0.5");
     assert_eq!(&rows[3][column("learning_rate")], "");
+}
+
+#[test]
+fn a_line_of_many_points_is_drawn_through_their_means() {
+    let line: Vec<[f64; 2]> = (0..1000).map(|x| [x.into(), (x % 2).into()]).collect();
+    let drawn = averaged(&line, 100);
+    assert_eq!(drawn.len(), 102);
+    assert_eq!((drawn[0], drawn[101]), (line[0], line[999]));
+    assert!(drawn[1..101].iter().all(|[_, y]| *y == 0.5), "{drawn:?}");
+    assert_eq!(drawn[1][0], 4.5);
+    assert_eq!(averaged(&line, 1000), line);
 }

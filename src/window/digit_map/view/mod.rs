@@ -102,7 +102,7 @@ fn arrangements(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn legend(ui: &mut Ui) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        ui.label(style::hint("digit and color: true label"));
+        ui.label(style::hint("symbol and color: true label"));
         ui.add_space(8.0);
         for (mark, meaning) in scatter::MARKS {
             let side = scatter::MARK;

@@ -152,12 +152,16 @@ pub fn table(
     let (run, _) = in_use;
     let timeline = &app.draw.timeline;
     let (filters, filter_width) = filters(app, run);
+    let width = ((ui.available_width() - NAMES - 10.0) / positions(run) as f32)
+        .clamp(*COLUMN.start(), *COLUMN.end())
+        .floor();
+    let small = TextStyle::Small.resolve(ui.style());
+    let steps = (0..positions(run)).map(|at| style::text_width(ui, heads(run, at).0, &small));
     let table = Table {
         app,
         in_use,
-        width: ((ui.available_width() - NAMES - 10.0) / positions(run) as f32)
-            .clamp(*COLUMN.start(), *COLUMN.end())
-            .floor(),
+        width,
+        numbers_every_second: steps.fold(0.0, f32::max) + BETWEEN > width,
         row: 0.0,
         images: timeline.images().len(),
         filters,
@@ -209,6 +213,8 @@ struct Table<'a> {
     in_use: InUse<'a>,
     /// The width of a column, in points.
     width: f32,
+    /// Whether the numbers of steps have room above every second column alone.
+    numbers_every_second: bool,
     /// The height of a row, in points.
     row: f32,
     /// The rows with images.
@@ -305,11 +311,9 @@ impl Table<'_> {
         let small = TextStyle::Small.resolve(ui.style());
         let (step, right) = heads(run, position);
         let last = positions(run) - 1;
-        let widest = (0..last).map(|at| style::text_width(ui, heads(run, at).0, &small));
-        let is_every_second = widest.fold(0.0, f32::max) + BETWEEN > self.width;
         for (line, text) in [(0.5, step), (1.5, right)] {
             // If the numbers of steps are too wide, every second column has one.
-            if is_every_second && (last - position) % 2 == 1 && line < 1.0 {
+            if self.numbers_every_second && (last - position) % 2 == 1 && line < 1.0 {
                 continue;
             }
             let at = pos2(rect.center().x, rect.top() + LINE * line);
