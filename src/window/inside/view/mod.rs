@@ -190,7 +190,7 @@ fn views(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// The same where there is no run: with one, the choice is beside the slider.
+/// The same, unless there is a run: with one, the choice is beside its slider.
 fn views_without_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.run_in_use().is_none() {
         views(ui, app, actions);

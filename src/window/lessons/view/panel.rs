@@ -96,7 +96,7 @@ fn buttons(
     );
     back.accessible_name("Back in the lesson")
         .pushes(actions, || LessonsAction::GoTo(open.step.saturating_sub(1)));
-    // On Train, where the runs of lessons are watched, the lesson has the primary button.
+    // The runs of lessons are watched on Train: there the lesson has the primary button.
     let button = |name: &str, is_next: bool| {
         if is_next && app.ctx.screen == Screen::Train {
             style::primary_button(name)

@@ -94,7 +94,7 @@ impl Figures {
         Self { accuracy, time }
     }
 
-    /// What the figures are.
+    /// What the figures measure, in a few words.
     pub fn names(all: &[(Preset, Self)]) -> &'static str {
         if all.iter().any(|(_, figures)| figures.time.is_some()) {
             "test accuracy, time"
@@ -227,9 +227,11 @@ const fn icon(preset: Preset) -> Icon {
 }
 
 fn needs(ui: &mut Ui, app: &App) {
-    // Beside a run it is below the headline.
-    let has_headline = app.train.run.is_some() && !app.train.shows_next_run();
-    if let Some(note) = harder_data_note(&app.ctx.config.data).filter(|_| !has_headline) {
+    // Beside a run on such data it is below the headline.
+    let run = app.train.run.as_ref();
+    let run = run.filter(|_| !app.train.shows_next_run());
+    let is_beside = run.is_some_and(|run| harder_data_note(&run.config.data).is_some());
+    if let Some(note) = harder_data_note(&app.ctx.config.data).filter(|_| !is_beside) {
         style::note(ui, note);
     }
     if app.ctx.config.preset.is_none() {
