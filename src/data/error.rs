@@ -23,11 +23,10 @@ pub enum DataError {
     Malformed { path: PathBuf, reason: String },
     #[error("{path} is too large: {}", sentence(reason))]
     TooLarge { path: PathBuf, reason: String },
-    #[error(
-        "{path} does not contain a data set in a supported format: {}",
-        sentence(reason)
-    )]
-    NoData { path: PathBuf, reason: String },
+    #[error("{path} contains no data set.")]
+    NoData { path: PathBuf },
+    #[error("{path} is not a data set by itself: {}", sentence(reason))]
+    NotASet { path: PathBuf, reason: String },
     #[error("{path} cannot be used as a data set: {}", sentence(reason))]
     Refused {
         path: PathBuf,
@@ -100,7 +99,7 @@ impl Explain for DataError {
             Self::Unreadable { reason, .. } => NotRegular::remedy(reason),
             Self::Malformed { .. } => "Download or create the file again, or choose another data set.",
             Self::TooLarge { .. } => "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
-            Self::NoData { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then the pixels of a square image; or file and label), or an ink file with labels.",
+            Self::NoData { .. } | Self::NotASet { .. } => "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then the pixels of a square image; or file and label), or an ink file with labels.",
             Self::NoDrawings { .. } => "In Draw, draw a digit and press Enter if it was recognized correctly, or type the digit that it is.",
             Self::DifferentClasses { .. } => "Choose one of them, or data sets with the same classes.",
             Self::MissingDigits { .. } => "Draw it too, or add other digits: mine+builtin, or mine+mnist.",

@@ -77,7 +77,7 @@ fn two_pairs_are_told_apart_by_their_names() {
     );
     assert_eq!(read_path(root.path()).unwrap(), set);
     let (root, _) = renamed(["a-images", "a-labels"], Some(["b-images", "b-labels"]));
-    let DataError::NoData { path, reason } = read_path(root.path()).unwrap_err() else {
+    let DataError::NotASet { path, reason } = read_path(root.path()).unwrap_err() else {
         panic!()
     };
     assert_eq!(path, root.path());

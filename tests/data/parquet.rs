@@ -145,7 +145,7 @@ fn reason(path: &Path) -> String {
             DataError::Malformed { reason, .. }
             | DataError::TooLarge { reason, .. }
             | DataError::Refused { reason, .. }
-            | DataError::NoData { reason, .. },
+            | DataError::NotASet { reason, .. },
         ) => reason,
         other => panic!("{other:?}"),
     }

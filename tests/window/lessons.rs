@@ -93,7 +93,7 @@ fn a_lesson_asks_starts_runs_and_ends_with_their_figures() {
         assert!(window.is_disabled("Next"), "the question comes first");
         window.click("Fall faster, and end lower");
         assert!(window.mentions(
-            "Not quite. The answer is “Stay high: the network learns little or nothing”. Each step"
+            "Not quite: “Stay high: the network learns little or nothing” is right. Each step"
         ));
         window.click("Next");
         window.click("Start this run");

@@ -151,7 +151,8 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         DataError::Unreadable { path: path(), reason: reason() } => FILE, DENIED;
         DataError::Malformed { path: path(), reason: reason() } => FILE, DENIED;
         DataError::TooLarge { path: path(), reason: reason() } => FILE, DENIED;
-        DataError::NoData { path: path(), reason: reason() } => FILE, DENIED;
+        DataError::NoData { path: path() } => FILE;
+        DataError::NotASet { path: path(), reason: reason() } => FILE, DENIED;
         DataError::Refused { path: path(), reason: "it is a MATLAB file".to_owned(), remedy: "Save it as .npz.".to_owned() } =>
             FILE, "it is a MATLAB file", "Save it as .npz.";
         DataError::Unknown => "data set";
@@ -279,7 +280,7 @@ fn every_problem_is_really_every_one() {
     all_are_there!(all, EngineError: Busy, NoSuchRun, DifferentClasses, NotOneModel, NotSent, NoConsent, Interrupted, Panicked, Gone);
     all_are_there!(all, TrainError: Diverged, DataChanged, NotResumable);
     all_are_there!(all, ConfigError: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable);
-    all_are_there!(all, DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Refused, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled);
+    all_are_there!(all, DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NotASet, Refused, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled);
     all_are_there!(all, InkError: Unreadable, Malformed, TooLarge);
     all_are_there!(all, ModelError: Unreadable, Foreign, Malformed);
     all_are_there!(all, ComputeError: Failed, NoThread, NotFinite, OutOfMemory);

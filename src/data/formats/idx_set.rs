@@ -8,7 +8,7 @@ use super::idx::{self, IdxFiles, Kind};
 use super::pixels::Pixels;
 use super::{
     DatasetFiles, Loaded, Recognized, boxed, damaged, entries, file_name, is_hidden, malformed,
-    no_data, open, unreadable,
+    not_a_set, open, unreadable,
 };
 use crate::data::{DataError, Dataset, Split};
 use crate::download::MNIST_SHA256;
@@ -75,7 +75,7 @@ pub fn with_any_names(folder: &Path) -> Recognized {
 /// A file of images, with the labels beside it.
 pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
     if start.starts_with(&Kind::Labels.magic().to_be_bytes()) {
-        return Err(no_data(
+        return Err(not_a_set(
             path,
             "it holds labels; choose the file of images that they belong to, or the folder of both",
         ));
@@ -84,7 +84,7 @@ pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
         return Ok(None);
     }
     let set = IdxSet::of_images(path)?.ok_or_else(|| {
-        no_data(
+        not_a_set(
             path,
             "it is a file of images, and its name does not tell which file has its labels; choose the folder they are in",
         )
@@ -182,7 +182,7 @@ impl IdxSet {
                     pairs.len(),
                     first.images.file_name().unwrap_or_default().display()
                 );
-                return Err(no_data(folder, reason));
+                return Err(not_a_set(folder, reason));
             }
         };
         let (transposed, set) = emnists(&train.images);

@@ -121,10 +121,9 @@ pub fn open_set(path: &Path) -> Result<Box<dyn DatasetFiles>, DataError> {
     if let Some(refused) = foreign::folder(path)? {
         return Err(refused);
     }
-    Err(no_data(
-        path,
-        "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor arrays (x_train.npy, y_train.npy) nor Parquet files nor images",
-    ))
+    Err(DataError::NoData {
+        path: path.to_owned(),
+    })
 }
 
 /// Adds what is for validation to what is for test if there is none, or else to what is for
@@ -250,8 +249,8 @@ pub fn too_large(path: &Path, reason: impl Into<String>) -> DataError {
 }
 
 /// A path where there is no data set.
-fn no_data(path: &Path, reason: impl Into<String>) -> DataError {
-    DataError::NoData {
+fn not_a_set(path: &Path, reason: impl Into<String>) -> DataError {
+    DataError::NotASet {
         path: path.to_owned(),
         reason: reason.into(),
     }

@@ -251,7 +251,8 @@ impl SweepView {
     pub fn values(&self, trial: &Trial) -> String {
         let each = self.definition.space.iter().zip(&trial.values);
         each.map(|(dimension, value)| {
-            format!("{} {value}", dimension.setting.row().label.to_lowercase())
+            let label = dimension.setting.row().label.to_lowercase();
+            format!("{label} {}", value.in_brief())
         })
         .collect::<Vec<_>>()
         .join(", ")

@@ -14,8 +14,8 @@ use crate::window::style::icons::Icon;
 use crate::window::style::{self, icons};
 use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
-/// A page and the buttons below it, in points.
-const PAGE: Vec2 = vec2(960.0, 800.0);
+/// A page with the buttons below it, in points.
+const PAGE: Vec2 = vec2(900.0, 800.0);
 
 pub fn show(
     ui: &mut Ui,
@@ -53,10 +53,10 @@ pub fn show(
     CentralPanel::no_frame().frame(frame).show(ui, |ui| {
         ui.add_space(above);
         style::scroll(ui, step, |ui| {
-            let room = ui.available_width() - 10.0;
-            let width = pages::width(step).min(room);
+            // A scroll bar may need room.
+            let width = PAGE.x.min(ui.available_width() - 10.0);
             ui.horizontal_top(|ui| {
-                ui.add_space(((room - width) / 2.0).floor());
+                ui.add_space(beside);
                 style::wide_column(ui, vec2(width, 0.0), |ui| {
                     ui.label(RichText::new(title(step)).size(27.0).semibold());
                     ui.add_space(style::GAP / 2.0);

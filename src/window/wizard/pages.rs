@@ -45,14 +45,6 @@ pub fn show(
     }
 }
 
-/// The width of a page, in points.
-pub const fn width(step: WizardStep) -> f32 {
-    match step {
-        WizardStep::Welcome | WizardStep::Done => 900.0,
-        WizardStep::Hardware | WizardStep::Data | WizardStep::Settings => style::TEXT_WIDTH + 80.0,
-    }
-}
-
 fn welcome(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action>) {
     const STEPS: [(Icon, &str, &str); 3] = [
         (

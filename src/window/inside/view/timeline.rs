@@ -168,10 +168,14 @@ pub fn table(
         filter_width,
     };
     let table = table.fitting(ui.available_height());
-    style::note(
-        ui,
-        "The network's answers for the same ten images at each step, their labels on the left: red frames mark wrong answers. Below, filters of the first layer. Click a column to go to its step.",
+    let of_filters = match filters {
+        0 => String::new(),
+        _ => format!(" Below, the first {filters} filters of the first layer."),
+    };
+    let about = format!(
+        "The network's answers for the same ten images at each step, their labels on the left: red frames mark wrong answers.{of_filters} Click a column to go to its step."
     );
+    style::note(ui, &about);
     let images = timeline.images().iter().map(|(image, _)| image);
     let sheet = view.images.of_images(ui, "timeline", images).clone();
     let pictures = table.pictures();

@@ -142,7 +142,7 @@ fn ask(ui: &mut Ui, question: &Question, answer: Option<usize>, actions: &mut Ve
             .options
             .get(right)
             .map_or_else(String::new, |option| {
-                format!("Not quite. The answer is “{option}”. ")
+                format!("Not quite: “{option}” is right. ")
             }),
         None => String::new(),
     };

@@ -8,7 +8,7 @@ use eframe::egui::{
 use super::{fields, steering};
 use crate::problem::Message;
 use crate::records::RunPosition;
-use crate::run_config::RunConfig;
+use crate::run_config::{RunConfig, Setting};
 use crate::text::format::{count, duration, percent};
 use crate::text::visible;
 use crate::window::shell::shortcuts;
@@ -42,7 +42,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         for (index, obstacle) in app.validation_errors().iter().enumerate() {
             let first = if index == 0 { "Cannot start. " } else { "" };
-            let reason = format!("{first}{}", obstacle.message.what);
+            let what = match obstacle.setting {
+                Some(Setting::Data) => "Fix the data set.",
+                _ => &obstacle.message.what,
+            };
+            let reason = format!("{first}{what}");
             let Some(setting) = obstacle.setting else {
                 style::invalid(ui, &reason);
                 continue;

@@ -1,6 +1,8 @@
 //! The rows of the run panel: a label, a control, and below it the reason if its value is invalid.
 
-use eframe::egui::{Align, Button, Id, Label, Layout, Response, TextEdit, Ui, Vec2, vec2};
+use eframe::egui::{
+    Align, Button, CollapsingHeader, Id, Label, Layout, Response, TextEdit, Ui, Vec2, vec2,
+};
 
 use super::descriptions;
 use crate::run_config::{DeviceChoice, HiddenLayers, Kind, Range, RunConfig, Setting};
@@ -286,7 +288,15 @@ pub fn below(ui: &mut Ui, app: &App, setting: Setting, control: &Response) {
         control.scroll_to_me(Some(Align::Center));
     }
     for obstacle in app.errors_of(setting) {
-        style::invalid(ui, &obstacle.message.to_string());
+        let message = &obstacle.message;
+        // What to do about data is too long for the panel.
+        if setting == Setting::Data {
+            style::invalid(ui, &message.what);
+            let fold = CollapsingHeader::new(style::hint("What to do"));
+            fold.show_unindented(ui, |ui| style::note(ui, &message.remedy));
+        } else {
+            style::invalid(ui, &message.to_string());
+        }
     }
     if let Some(note) = app.ctx.field_note(setting) {
         style::note_with_icon(ui, note);

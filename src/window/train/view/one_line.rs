@@ -21,8 +21,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             {
                 ui.copy_text(line.clone());
             }
-            let field = TextEdit::singleline(&mut text).desired_width(f32::INFINITY);
-            ui.add(field)
+            // Long lines wrap; Enter does not break them.
+            let field = TextEdit::multiline(&mut text).return_key(None);
+            ui.add(field.desired_rows(1).desired_width(f32::INFINITY))
                 .accessible_name("Settings as one line")
                 .on_hover_text("The command that trains with these settings. Paste another one and press Enter to use it")
         })
@@ -30,13 +31,14 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let problem = typed
         .as_deref()
         .and_then(|typed| RunConfig::from_command(typed).err());
-    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    let entered = field.has_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if entered && let Ok(config) = RunConfig::from_command(&text) {
         actions.push(TrainAction::UseSettings(Box::new(config)).into());
+        field.surrender_focus();
         ui.data_mut(|data| data.remove::<String>(id));
     } else if field.changed() {
         ui.data_mut(|data| data.insert_temp(id, text));
-    } else if field.lost_focus() && !entered {
+    } else if field.lost_focus() {
         ui.data_mut(|data| data.remove::<String>(id));
     }
     if let Some(problem) = problem {
