@@ -16,6 +16,10 @@ use crate::window::{Action, App, Pushes as _, TrainAction, WizardStep};
 
 /// A page with the buttons below it, in points.
 const PAGE: Vec2 = vec2(900.0, 800.0);
+/// Space to the left and the right of a page, in points.
+const MARGIN: i8 = 36;
+/// The width of a scroll bar, in points.
+const BAR: f32 = 10.0;
 
 pub fn show(
     ui: &mut Ui,
@@ -26,18 +30,19 @@ pub fn show(
 ) {
     steps(ui, step, actions);
     // In a large window the page is in the middle.
-    let around = (ui.available_size() - PAGE).max(Vec2::ZERO) / 2.0;
+    let room = ui.available_size() - vec2(2.0 * f32::from(MARGIN), 0.0);
+    let around = (room - PAGE).max(Vec2::ZERO) / 2.0;
     let [beside, above] = [around.x, around.y].map(f32::floor);
+    let width = PAGE.x.min(room.x - BAR);
     let frame = Frame::new()
         .fill(style::palette(ui).background)
-        .inner_margin(Margin::symmetric(36, 18));
+        .inner_margin(Margin::symmetric(MARGIN, 18));
     Panel::bottom("wizard foot")
         .frame(frame)
         .show_separator_line(false)
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.add_space(beside);
-                let width = ui.available_width() - beside;
                 style::wide_column(ui, vec2(width, 0.0), |ui| foot(ui, app, step, actions));
             });
             ui.add_space(above);
@@ -45,16 +50,14 @@ pub fn show(
     let frame = Frame::new()
         .fill(style::palette(ui).background)
         .inner_margin(Margin {
-            left: 36,
-            right: 36,
+            left: MARGIN,
+            right: MARGIN,
             top: 34,
             bottom: 0,
         });
     CentralPanel::no_frame().frame(frame).show(ui, |ui| {
         ui.add_space(above);
         style::scroll(ui, step, |ui| {
-            // A scroll bar may need room.
-            let width = PAGE.x.min(ui.available_width() - 10.0);
             ui.horizontal_top(|ui| {
                 ui.add_space(beside);
                 style::wide_column(ui, vec2(width, 0.0), |ui| {

@@ -9,7 +9,7 @@ use super::lanes;
 use super::matrix::{Matrix, multiply, round};
 use super::microkernels::{self, Scratch};
 use super::pointwise::exp;
-use super::{tensor, vectorized, with_slices};
+use super::{Zeros, tensor, vectorized, with_slices};
 use crate::nn::Output;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Context;
@@ -28,9 +28,9 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
         precision: context.precision,
     };
     let (sequence, weights_len) = (tokens * heads * depth, heads * tokens * op.scores);
-    let mut output = vec![0.0; batch * sequence];
+    let mut output = Zeros::new(batch * sequence);
     // The attention weights of each head, after the softmax: `[batch, heads, tokens, scores]`.
-    let mut weights = vec![0.0; batch * weights_len];
+    let mut weights = Zeros::new(batch * weights_len);
     with_slices([qkv], |[qkv]| {
         let sequences = qkv
             .par_chunks(3 * sequence)
@@ -39,10 +39,10 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
             .zip(weights.par_chunks_mut(weights_len))
             .for_each_recorded(|((qkv, output), weights)| op.forward(qkv, output, weights));
     })?;
-    let qkv = qkv.clone();
-    let output = tensor(output, (batch, tokens, heads * depth))?;
+    let (qkv, weights) = (qkv.clone(), weights.into_vec());
+    let output = tensor(output.into_vec(), (batch, tokens, heads * depth))?;
     Ok(Output::new(output, context.grad, move |gradient, _| {
-        let mut values = vec![0.0; qkv.elem_count()];
+        let mut values = Zeros::new(qkv.elem_count());
         with_slices([&qkv, gradient], |[qkv, gradient]| {
             let inputs = qkv
                 .par_chunks(3 * sequence)
@@ -56,7 +56,8 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
                     op.backward(qkv, weights, gradient, values);
                 });
         })?;
-        Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))
+        let values = tensor(values.into_vec(), qkv.shape())?;
+        Ok(Gradients::input(Some(values)))
     }))
 }
 

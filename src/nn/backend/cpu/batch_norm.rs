@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::microkernels::Scratch;
 use super::pointwise::{apply, apply_derivative};
-use super::{CHUNK, add_to, tensor, vectorized, with_slices};
+use super::{CHUNK, Zeros, add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::BatchNorm;
 use crate::nn::{GradMode, Output, Parameter};
@@ -112,7 +112,7 @@ impl Normalize {
 
     fn forward(&self, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
         let affine = self.affine(weight, bias);
-        let mut output = vec![0.0; x.len()];
+        let mut output = Zeros::new(x.len());
         let chunk = chunk_len(self.channels);
         x.par_chunks(chunk)
             .zip(output.par_chunks_mut(chunk))
@@ -122,7 +122,7 @@ impl Normalize {
                     apply(activation, output);
                 }
             });
-        output
+        output.into_vec()
     }
 
     /// The gradient of `x` from that of the output; those of the parameters are added to `.grad`.
@@ -137,12 +137,14 @@ impl Normalize {
         let chunk = chunk_len(self.channels);
         let tile_len = tile_len(self.channels);
         let affine = self.affine(weight, bias);
-        let mut result = gradient.to_vec();
+        let mut result = Zeros::new(x.len());
         // First before the activation, with each channel's sums of g and of g (x - mean).
         let sums: Vec<[Vec<f32>; 2]> = x
             .par_chunks(chunk)
+            .zip(gradient.par_chunks(chunk))
             .zip(result.par_chunks_mut(chunk))
-            .map_recorded(|(x, g)| {
+            .map_recorded(|((x, gradient), g)| {
+                g.copy_from_slice(gradient);
                 if let Some(activation) = self.activation {
                     let mut before = Scratch::new(x.len());
                     affine.apply(x, &mut before);
@@ -163,6 +165,7 @@ impl Normalize {
                 })
             })
             .collect();
+        let mut result = result.into_vec();
         let total = |which: usize| -> Vec<f64> {
             let of = |channel: usize| {
                 sums.iter()

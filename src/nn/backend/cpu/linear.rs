@@ -9,7 +9,7 @@ use super::matrix::{Matrix, Mode, SMALL, multiply, product, round, rounded};
 use super::pointwise::{apply, apply_derivative, transpose_each};
 use super::row_products::{SparseMatrix, rows_times_rows};
 use super::{
-    CHUNK, add_to, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices,
+    CHUNK, Zeros, add_to, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices,
 };
 #[cfg(target_arch = "x86_64")]
 use super::{microkernels::bf16, row_products::rows_times_rows_bf16};
@@ -45,12 +45,13 @@ pub fn linear(
         weight: weight.clone(),
         bias: bias.clone(),
     };
-    let mut output = vec![0.0; rows * op.outputs];
+    let mut output = Zeros::new(rows * op.outputs);
     with_slices(
         [x, &weight.tensor(), &bias.tensor()],
         |[x, weight, bias]| op.forward(&mut output, x, weight, bias),
     )?;
-    let (x, output) = (x.clone(), tensor(output, (rows, op.outputs))?);
+    let output = tensor(output.into_vec(), (rows, op.outputs))?;
+    let x = x.clone();
     let result = output.clone();
     let backward = move |gradient: &Tensor, needed: &[bool]| {
         let x_gradient = input_gradient(&x, needed[0], |x_gradient| {
@@ -74,13 +75,15 @@ struct Linear {
 }
 
 impl Linear {
-    fn forward(&self, output: &mut [f32], x: &[f32], weight: &[f32], bias: &[f32]) {
+    fn forward(&self, output: &mut Zeros, x: &[f32], weight: &[f32], bias: &[f32]) {
         #[cfg(target_arch = "x86_64")]
         if self.precision == Precision::Bf16 && bf16::is_native() {
+            let output = output.as_mut_slice();
             return rows_times_rows_bf16(output, x, weight, Some(bias), self.inputs, self.relu);
         }
         let (x, weight) = (rounded(x, self.precision), rounded(weight, self.precision));
         if self.inputs > SHORT || x.len() / self.inputs < ROWS {
+            let output = output.as_mut_slice();
             return rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
         }
         let weight = transpose_each(&weight, self.outputs, self.inputs);
@@ -109,7 +112,7 @@ impl Linear {
         weight: &[f32],
         output: &[f32],
         gradient: &[f32],
-        x_gradient: Option<&mut [f32]>,
+        x_gradient: Option<&mut Zeros>,
     ) -> Result<()> {
         // ReLU passes a gradient only where its output is above 0.
         let mut live = Scratch::new(gradient.len());
@@ -147,7 +150,7 @@ impl Linear {
         x: &[f32],
         weight: &[f32],
         gradient: &[f32],
-        x_gradient: Option<&mut [f32]>,
+        x_gradient: Option<&mut Zeros>,
     ) -> Result<()> {
         let (inputs, outputs) = (self.inputs, self.outputs);
         self.weight.add_to_grad(|sum| {
@@ -157,7 +160,7 @@ impl Linear {
             SparseMatrix::new(gradient, outputs, inputs).times(
                 &rounded(weight, self.precision),
                 inputs,
-                x_gradient,
+                x_gradient.as_mut_slice(),
                 false,
             );
         }
@@ -170,7 +173,7 @@ impl Linear {
         x: &[f32],
         weight: &[f32],
         gradient: &[f32],
-        x_gradient: Option<&mut [f32]>,
+        x_gradient: Option<&mut Zeros>,
     ) -> Result<()> {
         let (inputs, outputs) = (self.inputs, self.outputs);
         let matrix = |values, cols| Matrix::new(values, values.len() / cols, cols);

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::microkernels::bf16;
-use super::microkernels::tiles::{InitialSums, PIXELS, Tile};
+use super::microkernels::tiles::{InitialSums, Tile, most_pixels, tile_len};
 #[cfg(target_arch = "x86_64")]
 use super::row_products::rows_times_rows_bf16;
 use super::{microkernels, vectorized};
@@ -165,14 +165,13 @@ impl WithSimd for Tiles<'_> {
         } = self;
         let (lanes, width) = (S::F32_LANES, rhs.cols);
         assert!(WIDE * lanes <= ZEROS.len(), "zeros for a tile");
-        for row in (0..lhs.rows).step_by(PIXELS) {
-            let count = PIXELS.min(lhs.rows - row);
-            let rows = std::array::from_fn(|index| {
-                let row = row + index.min(count - 1);
-                lhs.values[row * lhs.row_stride..].as_ptr()
-            });
+        let pixels = tile_len(lhs.rows, most_pixels(lanes, WIDE));
+        for row in (0..lhs.rows).step_by(pixels) {
+            let count = pixels.min(lhs.rows - row);
             for column in (0..width).step_by(WIDE * lanes) {
                 let tile = Tile {
+                    pixels: lhs.values[row * lhs.row_stride..].as_ptr(),
+                    pitch: lhs.row_stride,
                     rows: 1,
                     stride: 0,
                     run: rhs.rows,
@@ -190,7 +189,7 @@ impl WithSimd for Tiles<'_> {
                 // SAFETY: views lie in slices that hold all their numbers, so that each of these
                 // rows has as many as `rhs` has rows; the panels of `rhs` and of the result lie
                 // within their rows, which have whole vectors.
-                unsafe { tile.compute(simd, &rows, count, vectors) };
+                unsafe { tile.compute(simd, count, vectors) };
             }
         }
     }

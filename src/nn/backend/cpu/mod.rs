@@ -14,6 +14,7 @@ mod pointwise;
 mod pooling;
 mod row_products;
 mod transformer;
+mod zeros;
 
 use candle_core::{CpuStorage, Device, Layout, Result, Shape, Storage, Tensor, WithDType};
 use pulp::{Simd, WithSimd};
@@ -22,6 +23,7 @@ use rayon::prelude::*;
 pub use matrix::{LargeProduct, rounded};
 pub use pointwise::dropout_factors;
 
+use self::zeros::Zeros;
 use super::{Backend, BackendKind};
 use crate::nn::ops::{BatchNorm, Context, Conv2d, ConvGeometry, DropoutMask};
 use crate::nn::{GradMode, Output, Parameter};
@@ -203,21 +205,23 @@ pub fn with_bytes<T>(tensor: &Tensor, use_bytes: impl FnOnce(&[u8]) -> T) -> Res
     with_slices_of([tensor], |[bytes]| use_bytes(bytes))
 }
 
-/// Has all threads go through `values` and, beside them, tensors of as many elements, chunk by chunk.
+/// What all threads make, chunk by chunk, of tensors of the same shape.
 fn by_chunks<const N: usize>(
-    values: &mut [f32],
     tensors: [&Tensor; N],
     work: impl Fn(&mut [f32], [&[f32]; N]) + Send + Sync,
-) -> Result<()> {
-    with_slices(tensors, |others| {
+) -> Result<Tensor> {
+    let shape = tensors[0].shape();
+    let mut values = Zeros::new(shape.elem_count());
+    with_slices(tensors, |tensors| {
         let chunks = values.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each_recorded(|(index, values)| {
             work(
                 values,
-                others.map(|other| &other[index * CHUNK..][..values.len()]),
+                tensors.map(|tensor| &tensor[index * CHUNK..][..values.len()]),
             );
         });
-    })
+    })?;
+    tensor(values.into_vec(), shape)
 }
 
 /// Adds a number to each sum.
@@ -228,18 +232,14 @@ fn add_to(sums: &mut [f32], values: &[f32]) {
         .for_each(|(sum, value)| *sum += value);
 }
 
-/// A copy of the elements of a tensor.
-fn to_vec(tensor: &Tensor) -> Result<Vec<f32>> {
-    with_slices([tensor], |[values]| values.to_vec())
-}
-
 /// Runs `backward` on zeros for the gradient of `x`, where it is `needed`, and gives that gradient.
 fn input_gradient(
     x: &Tensor,
     needed: bool,
-    backward: impl FnOnce(Option<&mut [f32]>) -> Result<()>,
+    backward: impl FnOnce(Option<&mut Zeros>) -> Result<()>,
 ) -> Result<Option<Tensor>> {
-    let mut gradient = needed.then(|| vec![0.0; x.elem_count()]);
-    backward(gradient.as_deref_mut())?;
-    gradient.map(|values| tensor(values, x.shape())).transpose()
+    let mut gradient = needed.then(|| Zeros::new(x.elem_count()));
+    backward(gradient.as_mut())?;
+    let values = gradient.map(Zeros::into_vec);
+    values.map(|values| tensor(values, x.shape())).transpose()
 }

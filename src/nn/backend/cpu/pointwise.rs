@@ -6,7 +6,7 @@ use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
 use super::microkernels::Scratch;
-use super::{CHUNK, by_chunks, tensor, to_vec, vectorized, with_bytes, with_slices};
+use super::{CHUNK, Zeros, by_chunks, tensor, vectorized, with_bytes, with_slices};
 use crate::math::random::Random;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::DropoutMask;
@@ -69,15 +69,17 @@ pub fn normal(x: f32) -> (f32, f32) {
 const LEAK: f32 = 0.01;
 
 pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
-    let mut values = to_vec(x)?;
-    by_chunks(&mut values, [], |values, []| apply(activation, values))?;
-    let (x, output) = (x.clone(), tensor(values, x.shape())?);
+    let output = by_chunks([x], |values, [x]| {
+        values.copy_from_slice(x);
+        apply(activation, values);
+    })?;
+    let x = x.clone();
     let backward = move |gradient: &Tensor, _: &[bool]| {
-        let mut values = to_vec(gradient)?;
-        by_chunks(&mut values, [&x], |values, [x]| {
+        let gradient = by_chunks([&x, gradient], |values, [x, gradient]| {
+            values.copy_from_slice(gradient);
             apply_derivative(activation, x, values);
         })?;
-        Ok(Gradients::input(Some(tensor(values, x.shape())?)))
+        Ok(Gradients::input(Some(gradient)))
     };
     Ok(Output::new(output, grad, backward))
 }
@@ -129,26 +131,24 @@ pub fn add(
     activation: Option<Activation>,
     grad: GradMode,
 ) -> Result<Output> {
-    let mut sums = vec![0.0; a.elem_count()];
-    by_chunks(&mut sums, [a, b], |sums, [a, b]| {
+    let output = by_chunks([a, b], |sums, [a, b]| {
         sum_into(sums, a, b);
         if let Some(activation) = activation {
             apply(activation, sums);
         }
     })?;
-    let output = tensor(sums, a.shape())?;
     let (a, b) = (a.clone(), b.clone());
     Ok(Output::new(output, grad, move |gradient, needed| {
         let Some(activation) = activation else {
             return Ok(Gradients::to_each(needed, gradient));
         };
-        let mut values = to_vec(gradient)?;
-        by_chunks(&mut values, [&a, &b], |values, [a, b]| {
+        let gradient = by_chunks([&a, &b, gradient], |values, [a, b, gradient]| {
+            values.copy_from_slice(gradient);
             let mut sums = Scratch::new(values.len());
             sum_into(&mut sums, a, b);
             apply_derivative(activation, &sums, values);
         })?;
-        Ok(Gradients::to_each(needed, &tensor(values, a.shape())?))
+        Ok(Gradients::to_each(needed, &gradient))
     }))
 }
 
@@ -188,15 +188,13 @@ pub fn dropout_factors(mask: DropoutMask, count: usize) -> Vec<f32> {
 }
 
 fn multiply(x: &Tensor, factors: &Tensor) -> Result<Tensor> {
-    let mut result = vec![0.0; x.elem_count()];
-    by_chunks(&mut result, [x, factors], |result, [x, factors]| {
+    by_chunks([x, factors], |result, [x, factors]| {
         let terms = x.iter().zip(factors);
         result
             .iter_mut()
             .zip(terms)
             .for_each(|(result, (x, factor))| *result = x * factor);
-    })?;
-    tensor(result, x.shape())
+    })
 }
 
 pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
@@ -212,11 +210,10 @@ pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
 
 /// Each of the matrices `[rows, cols]` in `values`, one after the other, transposed.
 pub fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
-    let mut out = vec![0.0; values.len()];
+    let mut out = Zeros::new(values.len());
     let len = (rows * cols).max(1);
     out.par_chunks_mut(len)
-        .with_min_len(8)
-        .zip(values.par_chunks(len))
+        .zip(values.par_chunks(len).with_min_len(8))
         .for_each_recorded(|(out, matrix)| {
             for (col, out) in out.chunks_exact_mut(rows).enumerate() {
                 out.iter_mut()
@@ -224,7 +221,7 @@ pub fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
                     .for_each(|(out, &value)| *out = value);
             }
         });
-    out
+    out.into_vec()
 }
 
 pub fn cross_entropy(

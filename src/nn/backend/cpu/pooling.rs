@@ -4,7 +4,7 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::{add_to, tensor, vectorized, with_slices};
+use super::{Zeros, add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::ConvGeometry;
 use crate::nn::{GradMode, Output};
@@ -30,7 +30,7 @@ fn pool(x: &Tensor, window: ConvGeometry, kind: Kind, grad: GradMode) -> Result<
         out_height,
         out_width,
     };
-    let mut output = vec![0.0; images * op.output_len()];
+    let mut output = Zeros::new(images * op.output_len());
     // For each maximum which pixel of the window it was, in reading order; empty for means.
     let maxima = if kind == Kind::Maximum {
         output.len()
@@ -54,9 +54,9 @@ fn pool(x: &Tensor, window: ConvGeometry, kind: Kind, grad: GradMode) -> Result<
         }
     })?;
     let shape = x.shape().clone();
-    let output = tensor(output, (images, out_height, out_width, channels))?;
+    let output = tensor(output.into_vec(), (images, out_height, out_width, channels))?;
     Ok(Output::new(output, grad, move |gradient, _| {
-        let mut values = vec![0.0; shape.elem_count()];
+        let mut values = Zeros::new(shape.elem_count());
         with_slices([gradient], |[gradient]| {
             let images = values
                 .par_chunks_mut(op.image_len())
@@ -67,6 +67,7 @@ fn pool(x: &Tensor, window: ConvGeometry, kind: Kind, grad: GradMode) -> Result<
                 vectorized!(op.backward(gradient, argmax, image));
             });
         })?;
+        let values = values.into_vec();
         Ok(Gradients::input(Some(tensor(values, shape)?)))
     }))
 }
@@ -189,7 +190,7 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     })?;
     let output = tensor(means, (batch, channels))?;
     Ok(Output::new(output, grad, move |gradient, _| {
-        let mut values = vec![0.0; batch * len];
+        let mut values = Zeros::new(batch * len);
         with_slices([gradient], |[gradient]| {
             values
                 .par_chunks_mut(len)
@@ -201,6 +202,7 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
                     });
                 });
         })?;
+        let values = values.into_vec();
         Ok(Gradients::input(Some(tensor(values, shape)?)))
     }))
 }

@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
 use super::lanes::{sum, sum_of_pairs};
-use super::{CHUNK, add_to, tensor, to_vec, vectorized, with_slices};
+use super::{CHUNK, Zeros, add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::LAYER_NORM_EPSILON;
 use crate::nn::{GradMode, Output, Parameter};
@@ -20,7 +20,7 @@ pub fn layer_norm(
     let features = weight.len();
     // Elements of whole rows that one task takes.
     let chunk = features * (CHUNK / features).max(1);
-    let mut output = vec![0.0; x.elem_count()];
+    let mut output = Zeros::new(x.elem_count());
     with_slices(
         [x, &weight.tensor(), &bias.tensor()],
         |[x, weight, bias]| {
@@ -30,16 +30,19 @@ pub fn layer_norm(
         },
     )?;
     let (x, weight, bias) = (x.clone(), weight.clone(), bias.clone());
-    let output = tensor(output, x.shape())?;
+    let output = tensor(output.into_vec(), x.shape())?;
     Ok(Output::new(output, grad, move |gradient, needed| {
-        let mut values = to_vec(gradient)?;
-        let parts: Vec<[Vec<f32>; 2]> = with_slices([&x, &weight.tensor()], |[x, weight]| {
+        let mut values = Zeros::new(x.elem_count());
+        let tensors = [&x, &weight.tensor(), gradient];
+        let parts: Vec<[Vec<f32>; 2]> = with_slices(tensors, |[x, weight, gradient]| {
             x.par_chunks(chunk)
+                .zip(gradient.par_chunks(chunk))
                 .zip(values.par_chunks_mut(chunk))
-                .map_recorded(|(x, gradient)| {
+                .map_recorded(|((x, gradient), values)| {
+                    values.copy_from_slice(gradient);
                     let [mut of_weight, mut of_bias] = [vec![0.0; features], vec![0.0; features]];
                     let sums = (&mut *of_weight, &mut *of_bias);
-                    vectorized!(normalize_back(x, weight, gradient, sums.0, sums.1));
+                    vectorized!(normalize_back(x, weight, values, sums.0, sums.1));
                     [of_weight, of_bias]
                 })
                 .collect()
@@ -51,7 +54,7 @@ pub fn layer_norm(
                 }
             })?;
         }
-        let values = needed[0].then(|| tensor(values, x.shape()));
+        let values = needed[0].then(|| tensor(values.into_vec(), x.shape()));
         Ok(Gradients::input(values.transpose()?))
     }))
 }
@@ -108,14 +111,18 @@ fn normalize_back(
 }
 
 pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
-    let mut values = to_vec(x)?;
-    with_slices([&embedding.tensor()], |[embedding]| {
-        values
-            .par_chunks_mut(embedding.len().max(1))
-            .for_each_recorded(|sequence| vectorized!(add_to(sequence, embedding)));
+    let mut values = Zeros::new(x.elem_count());
+    with_slices([x, &embedding.tensor()], |[x, embedding]| {
+        let len = embedding.len().max(1);
+        x.par_chunks(len)
+            .zip(values.par_chunks_mut(len))
+            .for_each_recorded(|(x, sequence)| {
+                sequence.copy_from_slice(x);
+                vectorized!(add_to(sequence, embedding));
+            });
     })?;
     let embedding = embedding.clone();
-    let output = tensor(values, x.shape())?;
+    let output = tensor(values.into_vec(), x.shape())?;
     Ok(Output::new(output, grad, move |gradient, needed| {
         with_slices([gradient], |[gradient]| {
             embedding.add_to_grad(|sums| {

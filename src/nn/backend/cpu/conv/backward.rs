@@ -8,9 +8,9 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::super::matrix::round;
-use super::super::microkernels::tiles::{InitialSums, PIXELS, Tile};
+use super::super::microkernels::tiles::{InitialSums, Tile, most_pixels, tile_len};
 use super::super::microkernels::{Buffer, Scratch};
-use super::super::{add_to, vectorized};
+use super::super::{Zeros, add_to, vectorized};
 use super::geometry::{Convolution, FIRST_CACHE};
 use super::kernels::Unpool;
 use super::terms::GradientLists;
@@ -47,7 +47,7 @@ impl FusedConvolution {
         &self,
         saved: Saved<'_>,
         parameters: ParameterGradients<'_>,
-        x_gradient: Option<&mut [f32]>,
+        x_gradient: Option<&mut Zeros>,
     ) {
         let convolution = self.convolution;
         let (image, result) = (GROUP * convolution.image_len(), GROUP * self.output_len());
@@ -67,36 +67,34 @@ impl FusedConvolution {
         } else {
             self.window_offsets()
         };
-        let x_gradients: Vec<Option<&mut [f32]>> = match x_gradient {
-            Some(x_gradient) => x_gradient.chunks_mut(image).map(Some).collect(),
-            None => (0..groups).map(|_| None).collect(),
-        };
-        let partial: Vec<(Buffer, Vec<f32>)> = x_gradients
-            .into_par_iter()
-            .with_max_len(1)
-            .enumerate()
-            .map_recorded(|(group, x_gradient)| {
-                let part = |values: &'_ [f32], len: usize| {
-                    group * len..((group + 1) * len).min(values.len())
-                };
-                let saved = Saved {
-                    x: &saved.x[part(saved.x, image)],
-                    output: &saved.output[part(saved.output, result)],
-                    gradient: &saved.gradient[part(saved.gradient, result)],
-                    argmax: if self.pool {
-                        &saved.argmax[part(saved.gradient, result)]
-                    } else {
-                        &[]
-                    },
-                    ..saved
-                };
-                if dense {
-                    self.dense_group(saved, parameters.bias.is_some())
+        let group = |group: usize, x_gradient: Option<&mut [f32]>| {
+            let part =
+                |values: &'_ [f32], len: usize| group * len..((group + 1) * len).min(values.len());
+            let saved = Saved {
+                x: &saved.x[part(saved.x, image)],
+                output: &saved.output[part(saved.output, result)],
+                gradient: &saved.gradient[part(saved.gradient, result)],
+                argmax: if self.pool {
+                    &saved.argmax[part(saved.gradient, result)]
                 } else {
-                    self.sparse_group(saved, &offsets, rows.as_deref(), x_gradient)
-                }
-            })
-            .collect();
+                    &[]
+                },
+                ..saved
+            };
+            if dense {
+                self.dense_group(saved, parameters.bias.is_some())
+            } else {
+                self.sparse_group(saved, &offsets, rows.as_deref(), x_gradient)
+            }
+        };
+        let groups = (0..groups).into_par_iter().with_max_len(1);
+        let partial: Vec<(Buffer, Vec<f32>)> = match x_gradient {
+            Some(x_gradient) => groups
+                .zip(x_gradient.par_chunks_mut(image))
+                .map_recorded(|(index, x_gradient)| group(index, Some(x_gradient)))
+                .collect(),
+            None => groups.map_recorded(|index| group(index, None)).collect(),
+        };
 
         let ParameterGradients { weight, bias } = parameters;
         let mut sum = Scratch::new(if dense {
@@ -137,7 +135,7 @@ impl FusedConvolution {
 
 impl FusedConvolution {
     /// Writes the gradient of the images as the convolution it is.
-    fn mirror(&self, saved: Saved<'_>, x_gradient: &mut [f32]) {
+    fn mirror(&self, saved: Saved<'_>, x_gradient: &mut Zeros) {
         let Self {
             convolution,
             precision,
@@ -159,8 +157,8 @@ impl FusedConvolution {
         saved
             .gradient
             .par_chunks(self.output_len())
-            .zip(x_gradient.par_chunks_mut(convolution.image_len()))
             .with_max_len(TASK)
+            .zip(x_gradient.par_chunks_mut(convolution.image_len()))
             .for_each_recorded(|(gradient, x_gradient)| {
                 let mut pixels = Scratch::new(phased.output_len());
                 phased.forward_image(gradient, &packed, &mut pixels, &mut []);
@@ -262,7 +260,7 @@ impl WithSimd for DenseGradient<'_> {
             stride, channels, ..
         } = convolution;
         let row = convolution.padded_row_len();
-        let taps = convolution.taps();
+        let taps = convolution.kernel_row_len();
         let outputs = convolution.padded_outputs();
         let (height, run) = (convolution.out_height(), convolution.out_width());
         // As many rows at a time as stay in the first cache while all taps go over them.
@@ -271,33 +269,32 @@ impl WithSimd for DenseGradient<'_> {
         .clamp(1, height);
         for output in (0..outputs).step_by(2 * S::F32_LANES) {
             let width = (outputs - output).min(2 * S::F32_LANES);
+            let vectors = width / S::F32_LANES;
+            let most = tile_len(taps, most_pixels(S::F32_LANES, vectors));
             for first in (0..height).step_by(strip) {
                 let rows = strip.min(height - first);
-                for tap in (0..taps).step_by(PIXELS) {
-                    let count = (taps - tap).min(PIXELS);
-                    let starts = std::array::from_fn(|index| {
-                        let tap = tap + index.min(count - 1);
-                        padded[(first * stride + tap / convolution.kernel_row_len()) * row
-                            + tap % convolution.kernel_row_len()..]
-                            .as_ptr()
-                    });
+                let tiles = (0..convolution.kernel)
+                    .flat_map(|y| (0..taps).step_by(most).map(move |tap| (y, tap)));
+                for (y, tap) in tiles {
+                    let count = most.min(taps - tap);
+                    let sum = (y * taps + tap) * outputs + output;
                     let tile = Tile {
+                        pixels: padded[(first * stride + y) * row + tap..].as_ptr(),
+                        pitch: 1,
                         rows,
                         stride: stride * row,
                         run,
                         step: stride * channels,
                         panel: pixels[first * run * outputs + output..].as_ptr(),
                         panel_stride: outputs,
-                        out: weight_gradient
-                            [tap * outputs + output..(tap + count - 1) * outputs + output + width]
-                            .as_mut_ptr(),
+                        out: weight_gradient[sum..sum + (count - 1) * outputs + width].as_mut_ptr(),
                         out_stride: outputs,
                         start: InitialSums::Result,
                     };
                     // SAFETY: from each tap on, the image has a number for each of the result's
                     // pixels, `step` and `stride` apart; the result's gradient has a panel for each
                     // of its pixels; and the sums are this call's alone.
-                    unsafe { tile.compute(simd, &starts, count, width / S::F32_LANES) };
+                    unsafe { tile.compute(simd, count, vectors) };
                 }
             }
         }

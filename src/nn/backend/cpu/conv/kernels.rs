@@ -2,11 +2,13 @@
 //! optionally with `ReLU`, both ways. An odd last row or column is left out, as in `PyTorch`; of equal
 //! values the first in reading order is the maximum.
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 
 #[cfg(target_arch = "x86_64")]
 use super::super::microkernels::bf16;
-use super::super::microkernels::tiles::{InitialSums, PIXELS, Tile};
+use super::super::microkernels::tiles::{InitialSums, Tile, most_pixels, tile_len};
 use super::geometry::{Convolution, FIRST_CACHE};
 
 /// A padded image and the weights to convolve it with.
@@ -28,27 +30,30 @@ pub enum Operands<'a> {
 }
 
 impl Convolution {
-    /// The result's pixels whose `offsets` are given, `[pixels, padded_outputs]`, of a padded
-    /// image; `bias` has `padded_outputs` numbers.
-    pub fn forward(&self, operands: Operands<'_>, bias: &[f32], offsets: &[u32], out: &mut [f32]) {
+    /// These rows of the result, `[rows, out_width, padded_outputs]`, of a padded image; `bias` has
+    /// `padded_outputs` numbers.
+    pub fn forward(
+        &self,
+        operands: Operands<'_>,
+        bias: &[f32],
+        rows: Range<usize>,
+        out: &mut [f32],
+    ) {
         let (padded, weights) = match operands {
             Operands::Single { padded, panels } => (padded.len(), panels.len()),
             Operands::Pairs { padded, panels } => (padded.len(), 2 * panels.len()),
         };
         assert!(padded >= self.padded_len() && bias.len() == self.padded_outputs());
         assert!(
-            out.len() >= offsets.len() * bias.len()
+            rows.end <= self.out_height()
+                && out.len() >= rows.len() * self.out_width() * bias.len()
                 && weights == bias.len() * self.kernel * self.kernel_row_len()
         );
-        assert!(offsets.iter().all(|&offset| offset as usize
-            + (self.kernel - 1) * self.padded_row_len()
-            + self.kernel_row_len()
-            <= padded));
         Arch::new().dispatch(Forward {
             convolution: *self,
             operands,
             bias,
-            offsets,
+            rows,
             out,
         });
     }
@@ -58,7 +63,7 @@ struct Forward<'a> {
     convolution: Convolution,
     operands: Operands<'a>,
     bias: &'a [f32],
-    offsets: &'a [u32],
+    rows: Range<usize>,
     out: &'a mut [f32],
 }
 
@@ -71,79 +76,82 @@ impl WithSimd for Forward<'_> {
             convolution,
             operands,
             bias,
-            offsets,
+            rows,
             out,
         } = self;
         let run = convolution.kernel_row_len();
-        let step = convolution.padded_row_len();
+        let stride = convolution.padded_row_len();
+        let pitch = convolution.stride * convolution.channels;
         let out_stride = bias.len();
-        let kernel = convolution.kernel;
+        let (kernel, width) = (convolution.kernel, convolution.out_width());
         let mut output = 0;
         while output < out_stride {
             let panel = (out_stride - output).min(2 * S::F32_LANES);
+            let vectors = panel / S::F32_LANES;
+            let pixels = tile_len(width, most_pixels(S::F32_LANES, vectors));
             let weights = kernel * run * panel;
             // All of the panel's weights at once while they fit into the first cache, else those of
             // one kernel row after the other.
-            let rows = if weights <= FIRST_CACHE { kernel } else { 1 };
-            for row in (0..kernel).step_by(rows) {
-                let first = output * kernel * run + row * run * panel;
-                let mut pixel = 0;
-                for offsets in offsets.chunks(PIXELS) {
-                    let count = offsets.len();
-                    // Pixels past the end repeat the last; they are not computed.
-                    let starts: [usize; PIXELS] = std::array::from_fn(|index| {
-                        offsets[index.min(count - 1)] as usize + row * step
-                    });
+            let kernel_rows = if weights <= FIRST_CACHE { kernel } else { 1 };
+            for kernel_row in (0..kernel).step_by(kernel_rows) {
+                let first = output * kernel * run + kernel_row * run * panel;
+                let tiles = rows
+                    .clone()
+                    .flat_map(|y| (0..width).step_by(pixels).map(move |x| (y, x)));
+                for (y, x) in tiles {
+                    let count = pixels.min(width - x);
+                    let from = convolution.offset(y, x) + kernel_row * stride;
+                    let pixel = (y - rows.start) * width + x;
                     let out = out[pixel * out_stride + output
                         ..(pixel + count - 1) * out_stride + output + panel]
                         .as_mut_ptr();
-                    let start = if row == 0 {
+                    let start = if kernel_row == 0 {
                         InitialSums::Bias(bias[output..output + panel].as_ptr())
                     } else {
                         InitialSums::Result
                     };
                     match operands {
                         Operands::Single { padded, panels } => {
-                            let panels = panels[first..first + rows * run * panel].as_ptr();
                             let tile = Tile {
-                                rows,
-                                stride: step,
+                                pixels: padded[from..].as_ptr(),
+                                pitch,
+                                rows: kernel_rows,
+                                stride,
                                 run,
                                 step: 1,
-                                panel: panels,
+                                panel: panels[first..first + kernel_rows * run * panel].as_ptr(),
                                 panel_stride: panel,
                                 out,
                                 out_stride,
                                 start,
                             };
-                            let pixels = starts.map(|start| padded[start..].as_ptr());
-                            // SAFETY: `forward` checked that every offset has its kernel rows in
-                            // the image; weights, bias and results are the slices just taken, and
-                            // the results are this call's alone.
-                            unsafe { tile.compute(simd, &pixels, count, panel / S::F32_LANES) };
+                            // SAFETY: `forward` checked that the image has the kernel's rows at each
+                            // pixel; weights, bias and results are the slices just taken, and the
+                            // results are this call's alone.
+                            unsafe { tile.compute(simd, count, vectors) };
                         }
                         #[cfg(target_arch = "x86_64")]
                         Operands::Pairs { padded, panels } => {
-                            let panels = panels[first / 2..][..rows * run / 2 * panel].as_ptr();
                             let tile = bf16::PairTile {
-                                rows,
-                                stride: step,
+                                pixels: padded[from..].as_ptr(),
+                                pitch,
+                                rows: kernel_rows,
+                                stride,
                                 run,
-                                panel: panels,
+                                panel: panels[first / 2..][..kernel_rows * run / 2 * panel]
+                                    .as_ptr(),
                                 out,
                                 out_stride,
                                 start,
                             };
-                            let pixels = starts.map(|start| padded[start..].as_ptr());
                             // SAFETY: as above; and pairs are only made where `bf16::is_native`.
-                            unsafe { tile.compute(&pixels, count, panel / S::F32_LANES) };
+                            unsafe { tile.compute(count, vectors) };
                         }
                         #[cfg(not(target_arch = "x86_64"))]
                         Operands::Pairs { .. } => {
                             unreachable!("pairs are only made where bf16 is native")
                         }
                     }
-                    pixel += count;
                 }
             }
             output += panel;

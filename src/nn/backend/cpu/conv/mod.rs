@@ -17,7 +17,7 @@ use self::backward::{ParameterGradients, Saved};
 use self::geometry::Convolution;
 use self::kernels::{MaxPool, Operands};
 use super::microkernels::{Buffer, Scratch, bf16};
-use super::{input_gradient, tensor, vectorized, with_slices};
+use super::{Zeros, input_gradient, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Context, Conv2d};
 use crate::nn::{Output, Parameter};
@@ -78,14 +78,14 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
         relu,
         precision: context.precision,
     };
-    let mut output = vec![0.0; images * op.output_len()];
+    let mut output = Zeros::new(images * op.output_len());
     let mut argmax = vec![0; if pool { output.len() } else { 0 }];
     let bias_values = bias.map(Parameter::values).transpose()?;
     with_slices([x, &weight.tensor()], |[x, weight]| {
         op.forward(x, weight, bias_values.as_deref(), &mut output, &mut argmax);
     })?;
     let (out_height, out_width) = op.output_size();
-    let output = tensor(output, (images, out_height, out_width, outputs))?;
+    let output = tensor(output.into_vec(), (images, out_height, out_width, outputs))?;
     let (x, weight, bias, saved_output) =
         (x.clone(), weight.clone(), bias.cloned(), output.clone());
     Ok(Output::new(
@@ -130,7 +130,6 @@ struct Packed {
     /// The panels as pairs, where the products are the CPU's own bf16 ones.
     pairs: Option<Vec<u32>>,
     bias: Vec<f32>,
-    offsets: Vec<u32>,
 }
 
 impl FusedConvolution {
@@ -148,7 +147,6 @@ impl FusedConvolution {
             panels,
             pairs,
             bias: padded_bias,
-            offsets: convolution.offsets(),
         }
     }
 
@@ -158,7 +156,7 @@ impl FusedConvolution {
         x: &[f32],
         weight: &[f32],
         bias: Option<&[f32]>,
-        result: &mut [f32],
+        result: &mut Zeros,
         argmax: &mut [u8],
     ) {
         let convolution = self.convolution;
@@ -168,17 +166,17 @@ impl FusedConvolution {
         };
         if result.len() == self.output_len() {
             // One drawing is read sooner than another thread is woken.
-            image(x, result, argmax);
+            image(x, result.as_mut_slice(), argmax);
         } else if self.pool {
             x.par_chunks(convolution.image_len())
+                .with_max_len(TASK)
                 .zip(result.par_chunks_mut(self.output_len()))
                 .zip(argmax.par_chunks_mut(self.output_len()))
-                .with_max_len(TASK)
                 .for_each_recorded(|((x, result), argmax)| image(x, result, argmax));
         } else {
             x.par_chunks(convolution.image_len())
-                .zip(result.par_chunks_mut(self.output_len()))
                 .with_max_len(TASK)
+                .zip(result.par_chunks_mut(self.output_len()))
                 .for_each_recorded(|(x, result)| image(x, result, &mut []));
         }
     }
@@ -188,7 +186,6 @@ impl FusedConvolution {
             panels,
             pairs,
             bias,
-            offsets,
         } = packed;
         let Self {
             convolution,
@@ -222,7 +219,7 @@ impl FusedConvolution {
             },
         };
         if !pool && !relu && channels == bias.len() {
-            return convolution.forward(operands, bias, offsets, result);
+            return convolution.forward(operands, bias, 0..height, result);
         }
         let mut rows = Scratch::new(strip * width * bias.len());
         for start in (0..height).step_by(strip.max(1)) {
@@ -230,12 +227,7 @@ impl FusedConvolution {
             let part =
                 start / step * result_width * channels..strip.end / step * result_width * channels;
             let rows = &mut rows[..strip.len() * width * bias.len()];
-            convolution.forward(
-                operands,
-                bias,
-                &offsets[strip.start * width..strip.end * width],
-                rows,
-            );
+            convolution.forward(operands, bias, strip, rows);
             let output = &mut result[part.clone()];
             if pool {
                 MaxPool {

@@ -79,7 +79,7 @@ mod native {
     };
 
     use super::STEP;
-    use crate::nn::backend::cpu::microkernels::tiles::{InitialSums, PIXELS};
+    use crate::nn::backend::cpu::microkernels::tiles::{InitialSums, for_each_size};
 
     /// Numbers in a vector of sums.
     const LANES: usize = 16;
@@ -101,6 +101,9 @@ mod native {
     /// each in the lower half.
     #[derive(Clone, Copy)]
     pub struct PairTile {
+        pub pixels: *const u16,
+        /// Numbers from one pixel to the next.
+        pub pitch: usize,
         pub rows: usize,
         /// Numbers from one run to the next.
         pub stride: usize,
@@ -115,37 +118,24 @@ mod native {
     }
 
     impl PairTile {
-        /// Computes the tile of these pixels (1 to `PIXELS`) with a panel of `vectors` (1 or 2)
-        /// vectors.
+        /// Computes the tile of `count` pixels (at most `most_pixels`) with a panel of `vectors` (1 or
+        /// 2) vectors.
         ///
         /// # Safety
         ///
         /// As for `Tile::compute`; and the CPU must have AVX-512 BF16.
-        pub unsafe fn compute(self, pixels: &[*const u16; PIXELS], count: usize, vectors: usize) {
-            // SAFETY: the caller's promise.
-            unsafe {
-                match (vectors, count) {
-                    (2, 6) => self.sized::<6, 2>(pixels),
-                    (2, 5) => self.sized::<5, 2>(pixels),
-                    (2, 4) => self.sized::<4, 2>(pixels),
-                    (2, 3) => self.sized::<3, 2>(pixels),
-                    (2, 2) => self.sized::<2, 2>(pixels),
-                    (2, _) => self.sized::<1, 2>(pixels),
-                    (_, 6) => self.sized::<6, 1>(pixels),
-                    (_, 5) => self.sized::<5, 1>(pixels),
-                    (_, 4) => self.sized::<4, 1>(pixels),
-                    (_, 3) => self.sized::<3, 1>(pixels),
-                    (_, 2) => self.sized::<2, 1>(pixels),
-                    _ => self.sized::<1, 1>(pixels),
-                }
+        pub unsafe fn compute(self, count: usize, vectors: usize) {
+            macro_rules! sized {
+                ($pixels:literal, $vectors:literal) => {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.sized::<$pixels, $vectors>() }
+                };
             }
+            for_each_size!(vectors, count, sized);
         }
 
         #[target_feature(enable = "avx512f,avx512bf16")]
-        unsafe fn sized<const COUNT: usize, const VECTORS: usize>(
-            self,
-            pixels: &[*const u16; PIXELS],
-        ) {
+        unsafe fn sized<const COUNT: usize, const VECTORS: usize>(self) {
             let mut sums = [[_mm512_setzero_ps(); VECTORS]; COUNT];
             // SAFETY: every offset is below the sizes promised for it.
             unsafe {
@@ -161,21 +151,22 @@ mod native {
                 }
                 let mut panel = self.panel;
                 for row in 0..self.rows {
-                    let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride));
-                    for pair in 0..self.run / 2 {
+                    let mut pixels = self.pixels.add(row * self.stride);
+                    for _ in 0..self.run / 2 {
                         let mut weights = [_mm512_set1_epi32(0); VECTORS];
                         for (vector, weights) in weights.iter_mut().enumerate() {
                             *weights = _mm512_loadu_si512(panel.add(vector * LANES).cast());
                         }
                         panel = panel.add(VECTORS * LANES);
-                        for (pixel, sums) in pixels.iter().zip(&mut sums) {
+                        for (pixel, sums) in sums.iter_mut().enumerate() {
                             let value = _mm512_set1_epi32(i32::from_ne_bytes(
-                                pixel.add(2 * pair).cast::<[u8; 4]>().read(),
+                                pixels.add(pixel * self.pitch).cast::<[u8; 4]>().read(),
                             ));
                             for (sum, weights) in sums.iter_mut().zip(weights) {
                                 *sum = multiply_add(*sum, value, weights);
                             }
                         }
+                        pixels = pixels.wrapping_add(2);
                     }
                 }
                 for (pixel, sums) in sums.into_iter().enumerate() {

@@ -1,13 +1,26 @@
 //! Dense tiles: of a convolution, a few pixels by a panel of outputs, and of inner products between the
 //! rows of two matrices; all sums in registers.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
-use super::{load, store};
+use super::{accumulators, load, store};
 
-/// Pixels of a full tile: with two vectors of outputs each, twelve sums, which hides the latency of
-/// a multiply-add on every CPU and leaves AVX2's sixteen registers room for the operands.
-pub const PIXELS: usize = 6;
+/// The most pixels of a tile that has a panel of `vectors` vectors: enough sums to hide the latency of
+/// a multiply-add, with registers left for the operands. 7, 14 and 28, the widths of MNIST's images
+/// and feature maps, are whole tiles of at most 14.
+pub const fn most_pixels(lanes: usize, vectors: usize) -> usize {
+    let held = accumulators(lanes) / vectors;
+    if held < 14 { held } else { 14 }
+}
+
+/// Cuts a row of `len` pixels into equal tiles of at most `most`; the last may be smaller.
+pub const fn tile_len(len: usize, most: usize) -> usize {
+    if len == 0 {
+        1
+    } else {
+        len.div_ceil(len.div_ceil(most))
+    }
+}
 
 #[derive(Clone, Copy)]
 pub enum InitialSums {
@@ -17,10 +30,13 @@ pub enum InitialSums {
     Result,
 }
 
-/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p][r · stride + i · step] · panel[r][i][o]` for
+/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p · pitch + r · stride + i · step] · panel[r][i][o]` for
 /// `rows` runs of `run` numbers per pixel.
 #[derive(Clone, Copy)]
 pub struct Tile {
+    pub pixels: *const f32,
+    /// From one pixel to the next.
+    pub pitch: usize,
     pub rows: usize,
     pub stride: usize,
     pub run: usize,
@@ -37,8 +53,22 @@ pub struct Tile {
     pub start: InitialSums,
 }
 
+/// Calls what `sized!` defines for a tile's vectors (1 or 2) and pixels (1 to 14) as constants.
+macro_rules! for_each_size {
+    ($vectors:expr, $count:expr, $sized:ident) => {
+        for_each_size!(@ $vectors, $count, $sized, 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+    };
+    (@ $vectors:expr, $count:expr, $sized:ident, $($pixels:literal)*) => {
+        match ($vectors, $count) {
+            $((1, $pixels) => $sized!($pixels, 1), (2, $pixels) => $sized!($pixels, 2),)*
+            (vectors, count) => unreachable!("a tile of {count} pixels by {vectors} vectors"),
+        }
+    };
+}
+pub(super) use for_each_size;
+
 impl Tile {
-    /// Computes the tile of these pixels (at most `PIXELS`) with a panel of `vectors` (1 or 2)
+    /// Computes the tile of `count` pixels (at most `most_pixels`) with a panel of `vectors` (1 or 2)
     /// vectors.
     ///
     /// # Safety
@@ -47,73 +77,61 @@ impl Tile {
     /// panel of results for each pixel must be valid, and no one else may use the results
     /// meanwhile.
     #[inline(always)]
-    pub unsafe fn compute<S: Simd>(
-        self,
-        simd: S,
-        pixels: &[*const f32; PIXELS],
-        count: usize,
-        vectors: usize,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match (vectors, count) {
-                (2, 6) => self.sized::<S, 6, 2>(simd, pixels),
-                (2, 5) => self.sized::<S, 5, 2>(simd, pixels),
-                (2, 4) => self.sized::<S, 4, 2>(simd, pixels),
-                (2, 3) => self.sized::<S, 3, 2>(simd, pixels),
-                (2, 2) => self.sized::<S, 2, 2>(simd, pixels),
-                (2, _) => self.sized::<S, 1, 2>(simd, pixels),
-                (_, 6) => self.sized::<S, 6, 1>(simd, pixels),
-                (_, 5) => self.sized::<S, 5, 1>(simd, pixels),
-                (_, 4) => self.sized::<S, 4, 1>(simd, pixels),
-                (_, 3) => self.sized::<S, 3, 1>(simd, pixels),
-                (_, 2) => self.sized::<S, 2, 1>(simd, pixels),
-                _ => self.sized::<S, 1, 1>(simd, pixels),
-            }
+    pub unsafe fn compute<S: Simd>(self, simd: S, count: usize, vectors: usize) {
+        // A call, since each size in each place it is used would take minutes to compile.
+        macro_rules! sized {
+            ($pixels:literal, $vectors:literal) => {
+                simd.vectorize(SizedTile::<$pixels, $vectors>(self))
+            };
         }
+        for_each_size!(vectors, count, sized);
     }
+}
+
+/// A tile whose promise was made to `Tile::compute`.
+struct SizedTile<const COUNT: usize, const VECTORS: usize>(Tile);
+
+impl<const COUNT: usize, const VECTORS: usize> WithSimd for SizedTile<COUNT, VECTORS> {
+    type Output = ();
 
     #[inline(always)]
-    unsafe fn sized<S: Simd, const COUNT: usize, const VECTORS: usize>(
-        self,
-        simd: S,
-        pixels: &[*const f32; PIXELS],
-    ) {
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self(tile) = self;
         let lanes = S::F32_LANES;
         let mut sums = [[simd.splat_f32s(0.0); VECTORS]; COUNT];
         // SAFETY: every offset is below the sizes promised for it.
         unsafe {
             for (pixel, sums) in sums.iter_mut().enumerate() {
                 for (vector, sum) in sums.iter_mut().enumerate() {
-                    *sum = match self.start {
+                    *sum = match tile.start {
                         InitialSums::Bias(bias) => load::<S>(bias.add(vector * lanes)),
                         InitialSums::Result => {
-                            load::<S>(self.out.add(pixel * self.out_stride + vector * lanes))
+                            load::<S>(tile.out.add(pixel * tile.out_stride + vector * lanes))
                         }
                     };
                 }
             }
-            let mut panel = self.panel;
-            for row in 0..self.rows {
-                let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride));
-                for index in 0..self.run {
-                    let at = index * self.step;
+            let mut panel = tile.panel;
+            for row in 0..tile.rows {
+                let mut pixels = tile.pixels.add(row * tile.stride);
+                for _ in 0..tile.run {
                     let mut weights = [simd.splat_f32s(0.0); VECTORS];
                     for (vector, weights) in weights.iter_mut().enumerate() {
                         *weights = load::<S>(panel.add(vector * lanes));
                     }
-                    panel = panel.wrapping_add(self.panel_stride);
-                    for (pixel, sums) in pixels.iter().zip(&mut sums) {
-                        let value = simd.splat_f32s(*pixel.add(at));
+                    panel = panel.wrapping_add(tile.panel_stride);
+                    for (pixel, sums) in sums.iter_mut().enumerate() {
+                        let value = simd.splat_f32s(*pixels.add(pixel * tile.pitch));
                         for (sum, weights) in sums.iter_mut().zip(weights) {
                             *sum = simd.mul_add_e_f32s(value, weights, *sum);
                         }
                     }
+                    pixels = pixels.wrapping_add(tile.step);
                 }
             }
             for (pixel, sums) in sums.into_iter().enumerate() {
                 for (vector, sum) in sums.into_iter().enumerate() {
-                    store::<S>(self.out.add(pixel * self.out_stride + vector * lanes), sum);
+                    store::<S>(tile.out.add(pixel * tile.out_stride + vector * lanes), sum);
                 }
             }
         }
