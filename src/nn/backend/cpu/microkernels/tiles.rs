@@ -81,22 +81,35 @@ impl Tile {
         // A call, since each size in each place it is used would take minutes to compile.
         macro_rules! sized {
             ($pixels:literal, $vectors:literal) => {
-                simd.vectorize(SizedTile::<$pixels, $vectors>(self))
+                match self.pitch {
+                    1 => simd.vectorize(SizedTile::<$pixels, $vectors, 1>(self)),
+                    16 => simd.vectorize(SizedTile::<$pixels, $vectors, 16>(self)),
+                    32 => simd.vectorize(SizedTile::<$pixels, $vectors, 32>(self)),
+                    _ => simd.vectorize(SizedTile::<$pixels, $vectors, ANY>(self)),
+                }
             };
         }
         for_each_size!(vectors, count, sized);
     }
 }
 
-/// A tile whose promise was made to `Tile::compute`.
-struct SizedTile<const COUNT: usize, const VECTORS: usize>(Tile);
+/// The `PITCH` of tiles that have it as a variable. As a constant it is part of the instructions;
+/// otherwise the addresses of the pixels are added up one after the other, which takes as long as the
+/// products with one vector.
+const ANY: usize = 0;
 
-impl<const COUNT: usize, const VECTORS: usize> WithSimd for SizedTile<COUNT, VECTORS> {
+/// A tile whose promise was made to `Tile::compute`.
+struct SizedTile<const COUNT: usize, const VECTORS: usize, const PITCH: usize>(Tile);
+
+impl<const COUNT: usize, const VECTORS: usize, const PITCH: usize> WithSimd
+    for SizedTile<COUNT, VECTORS, PITCH>
+{
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self(tile) = self;
+        let pitch = if PITCH == ANY { tile.pitch } else { PITCH };
         let lanes = S::F32_LANES;
         let mut sums = [[simd.splat_f32s(0.0); VECTORS]; COUNT];
         // SAFETY: every offset is below the sizes promised for it.
@@ -121,7 +134,7 @@ impl<const COUNT: usize, const VECTORS: usize> WithSimd for SizedTile<COUNT, VEC
                     }
                     panel = panel.wrapping_add(tile.panel_stride);
                     for (pixel, sums) in sums.iter_mut().enumerate() {
-                        let value = simd.splat_f32s(*pixels.add(pixel * tile.pitch));
+                        let value = simd.splat_f32s(*pixels.add(pixel * pitch));
                         for (sum, weights) in sums.iter_mut().zip(weights) {
                             *sum = simd.mul_add_e_f32s(value, weights, *sum);
                         }
