@@ -65,6 +65,7 @@ macro_rules! for_each_size {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 pub(super) use for_each_size;
 
 impl Tile {
