@@ -229,8 +229,11 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let measured = |ui: &mut Ui| {
             if is_unknown && is_timing {
                 ui.label("Measuring the time…");
+                ui.add_space(style::GAP);
+                figures.show_accuracy(ui);
+            } else {
+                figures.show(ui);
             }
-            figures.show(ui);
         };
         let about = run_panel::descriptions::preset(preset);
         let chosen = config.preset == Some(preset);

@@ -109,18 +109,27 @@ impl Figures {
 
     /// Draws them beside each other, as a row that starts at the right.
     pub fn show(&self, ui: &mut Ui) {
-        let palette = style::palette(ui);
-        let size = vec2(BAR[0] + BEFORE_TEXT + TEXT, ui.spacing().interact_size.y);
-        for (gauge, color) in [(&self.time, palette.bar), (&self.accuracy, palette.accent)] {
-            let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-            if let Some(gauge) = gauge {
-                gauge.paint(ui, ui.painter(), rect.right_center(), [color, palette.ink]);
-                style::name(&response, Role::Label, &gauge.in_words);
-                response.on_hover_text(format!("{} {ABOUT_BARS}", gauge.about));
-            }
-            ui.add_space(style::GAP);
-        }
+        in_row(ui, self.time.as_ref(), style::palette(ui).bar);
+        self.show_accuracy(ui);
     }
+
+    /// Draws the accuracy alone.
+    pub fn show_accuracy(&self, ui: &mut Ui) {
+        in_row(ui, self.accuracy.as_ref(), style::palette(ui).accent);
+    }
+}
+
+/// Draws a gauge in a row that starts at the right; its place stays empty if there is none.
+fn in_row(ui: &mut Ui, gauge: Option<&Gauge>, color: Color32) {
+    let size = vec2(BAR[0] + BEFORE_TEXT + TEXT, ui.spacing().interact_size.y);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    if let Some(gauge) = gauge {
+        let colors = [color, style::palette(ui).ink];
+        gauge.paint(ui, ui.painter(), rect.right_center(), colors);
+        style::name(&response, Role::Label, &gauge.in_words);
+        response.on_hover_text(format!("{} {ABOUT_BARS}", gauge.about));
+    }
+    ui.add_space(style::GAP);
 }
 
 impl Gauge {
