@@ -109,7 +109,7 @@ pub fn approximate(seconds: f64) -> String {
 }
 
 /// How long something will still take, rounded up, from 20 seconds on to a multiple of 5: "8 s",
-/// "1 min 20 s", "2 h 5 min".
+/// "1 min 20 s", "5 min", "2 h 5 min".
 pub fn remaining(seconds: f32) -> String {
     let whole = if seconds.is_finite() {
         seconds.max(0.0).ceil() as u64
@@ -123,6 +123,7 @@ pub fn remaining(seconds: f32) -> String {
     };
     match whole {
         0..60 => format!("{whole} s"),
+        60..3600 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }

@@ -109,7 +109,7 @@ with Program(path, home=home) as program:
     program.key("ctrl+1")
     wait(lambda: any(node.name.startswith("Training finished") for node in program.nodes()), 400, "the end of the run", program)
     program.key("ctrl+3", "Escape", "Escape")
-    program.click("Over the run")
+    program.click("During training")
     wait(lambda: sum(node.name.startswith("Step") or node.name.startswith("Epoch") for node in program.nodes()) > 8, 20, "the steps", program)
     time.sleep(3)
     picture(program, "over-the-run")

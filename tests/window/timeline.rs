@@ -131,7 +131,7 @@ fn a_run_that_kept_nothing_has_no_slider() {
 fn the_table_tells_what_each_network_made_of_the_same_images() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, mut engine) = inside(size, &[0, 1, 8]);
-        window.click("Over the run");
+        window.click("During training");
         for _ in 0..5 {
             window.serve(&mut engine);
         }
@@ -180,7 +180,7 @@ fn a_network_that_cannot_be_read_leaves_the_one_in_use() {
     assert_eq!(step(&window), None);
     window.get_by_label_contains("End of the run, epoch 1");
     // The table has no answers for it, and goes on with the next.
-    window.click("Over the run");
+    window.click("During training");
     engine.listen();
     let (id, _) = engine.asked().next_back().unwrap();
     engine.send(failed(id, EngineError::NoSuchRun));

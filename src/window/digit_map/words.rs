@@ -107,7 +107,7 @@ pub fn among(neighborhood: &Neighborhood) -> String {
     format!("Nearest of {} {kind}", grouped(neighborhood.among as u64))
 }
 
-/// How many of the `shown` nearest images are of which class: "5 are 3, 1 is 5", "all 10 are 3".
+/// How many of the `shown` nearest images are of which class: "5 are 3s, 1 is 5", "all 10 are 3s".
 pub fn labels(neighborhood: &Neighborhood, shown: usize, classes: &Classes) -> String {
     let mut counts: Vec<(u8, usize)> = Vec::new();
     for near in neighborhood.nearest.iter().take(shown) {
@@ -118,14 +118,19 @@ pub fn labels(neighborhood: &Neighborhood, shown: usize, classes: &Classes) -> S
         }
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let plural = if classes.are_digits() { "s" } else { "" };
     if let [(label, count)] = counts[..]
         && count > 1
     {
-        return format!("all {count} are {}", classes.name(label));
+        return format!("all {count} are {}{plural}", classes.name(label));
     }
     let part = |(label, count): &(u8, usize)| {
-        let verb = if *count == 1 { "is" } else { "are" };
-        format!("{count} {verb} {}", classes.name(*label))
+        let (verb, plural) = if *count == 1 {
+            ("is", "")
+        } else {
+            ("are", plural)
+        };
+        format!("{count} {verb} {}{plural}", classes.name(*label))
     };
     capitalized(&counts.iter().map(part).collect::<Vec<_>>().join(", "))
 }

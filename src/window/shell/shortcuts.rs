@@ -237,6 +237,8 @@ pub fn overview(ui: &Ui, open: &mut bool) {
                 }
                 let (first, rest) = all.split_at(4);
                 ui.columns(2, |columns| {
+                    let width = columns[0].available_width();
+                    columns[0].set_max_width(width - style::GAP);
                     topics(&mut columns[0], first);
                     topics(&mut columns[1], rest);
                 });

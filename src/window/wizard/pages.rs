@@ -216,15 +216,16 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         None => ui.label("Detecting hardware to recommend a preset…"),
     };
     let figures = run_panel::presets::Figures::all(app);
+    let is_timing = app.ctx.jobs.doing(Activity::PresetTiming).is_some();
+    let names = run_panel::presets::Figures::names(&figures, is_timing);
     ui.with_layout(Layout::top_down(Align::Max), |ui| {
-        ui.label(style::hint(run_panel::presets::Figures::names(&figures)));
+        ui.label(style::hint(names));
     });
     let best = recommended.and_then(|(config, _)| config.preset);
     for (preset, figures) in &figures {
         let preset = *preset;
         let is_best = best == Some(preset);
         let title = preset.label().to_owned() + if is_best { " (recommended)" } else { "" };
-        let is_timing = app.ctx.jobs.doing(Activity::PresetTiming).is_some();
         let is_unknown = app.expected_time(&app.ctx.with_preset(preset)).is_none();
         let measured = |ui: &mut Ui| {
             if is_unknown && is_timing {

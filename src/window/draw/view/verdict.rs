@@ -177,7 +177,7 @@ pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             icons::icon(ui, icons::Icon::Problem);
         } else {
             // Its text is in line with those above and below.
-            ui.add_space(-ui.spacing().button_padding.x);
+            ui.spacing_mut().button_padding.x = 0.0;
         }
         let line = RichText::new(app.device_summary()).weak();
         let response = ui.add(style::small_quiet_button(line)).on_hover_text(

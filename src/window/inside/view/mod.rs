@@ -155,7 +155,7 @@ fn views(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let all = [
         (
             Level::Timeline,
-            "Over the run",
+            "During training",
             "What the network made of the same images at several steps of its run",
         ),
         (
@@ -261,7 +261,7 @@ fn name(shown: Shown<'_>, level: Level) -> String {
     let inspection = shown.inspection;
     let layer_of = |layer: usize| inspection.layers.get(layer);
     match level {
-        Level::Timeline => "Over the run".to_owned(),
+        Level::Timeline => "During training".to_owned(),
         Level::Network | Level::Map => shown
             .app
             .ctx

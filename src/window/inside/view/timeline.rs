@@ -170,10 +170,10 @@ pub fn table(
     let table = table.fitting(ui.available_height());
     let of_filters = match filters {
         0 => String::new(),
-        _ => format!(" Below, the first {filters} filters of the first layer."),
+        _ => format!(" Below: the first {filters} filters of the first layer."),
     };
     let about = format!(
-        "The network's answers for the same ten images at each step, their labels on the left: red frames mark wrong answers.{of_filters} Click a column to go to its step."
+        "One column per step: the network's answers for the same ten images. Their labels are on the left; red frames mark wrong answers.{of_filters} Click a column to go to its step."
     );
     style::note(ui, &about);
     let images = timeline.images().iter().map(|(image, _)| image);

@@ -120,7 +120,7 @@ impl Texts {
             classes.noun()
         );
         let lines = match (classes.are_digits(), sample.is_correct()) {
-            (true, false) => [format!("{answer}, labeled {label}"), confidence],
+            (true, false) => [format!("{answer} instead of {label}"), confidence],
             // There is room for a name in a line.
             (false, false) => [answer.to_owned(), format!("not {label}")],
             (_, true) => [answer.to_owned(), confidence],

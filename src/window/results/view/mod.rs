@@ -206,7 +206,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView, view: &mut ResultsScr
         let images = format!("of {} images", grouped(evaluation.images));
         style::figure(ui, "Errors", &grouped(wrong), &images);
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most. With calibrated probabilities, unlike the loss while training";
-        let guessing = format!("guessing: {:.2}", (results.model.classes.len() as f64).ln());
+        let guessing = format!("calibrated; guessing: {:.2}", (results.model.classes.len() as f64).ln());
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), &guessing).on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
             let about = "Expected calibration error (ECE, 15 bins): the average gap between confidence and accuracy. 0% means that predictions made with 90% confidence are right 90% of the time";

@@ -110,7 +110,7 @@ fn facts(ui: &mut Ui, sample: &Sample, classes: &Classes) {
     if sample.is_correct() {
         ui.heading(format!("{answer}, correct"));
     } else {
-        ui.heading(format!("Read as {answer}, labeled {label}"));
+        ui.heading(format!("Classified as {answer} instead of {label}"));
     }
     ui.add_space(style::GAP / 2.0);
     ui.label(format!("True {}: {label}", classes.noun()));

@@ -95,8 +95,8 @@ impl Figures {
     }
 
     /// What the figures measure, in a few words.
-    pub fn names(all: &[(Preset, Self)]) -> &'static str {
-        if all.iter().any(|(_, figures)| figures.time.is_some()) {
+    pub fn names(all: &[(Preset, Self)], is_timing: bool) -> &'static str {
+        if is_timing || all.iter().any(|(_, figures)| figures.time.is_some()) {
             "test accuracy, time"
         } else {
             "test accuracy"
@@ -154,7 +154,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         style::section(ui, "Preset");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(RIGHT);
-            ui.label(style::hint(Figures::names(&all)))
+            ui.label(style::hint(Figures::names(&all, false)))
                 .on_hover_text(ABOUT_BARS);
         });
     });
