@@ -248,7 +248,7 @@ pub fn too_large(path: &Path, reason: impl Into<String>) -> DataError {
     }
 }
 
-/// A path where there is no data set.
+/// A file or folder that is not a data set by itself.
 fn not_a_set(path: &Path, reason: impl Into<String>) -> DataError {
     DataError::NotASet {
         path: path.to_owned(),

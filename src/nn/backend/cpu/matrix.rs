@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::microkernels::bf16;
-use super::microkernels::tiles::{InitialSums, Tile, most_pixels, tile_len};
+use super::microkernels::tiles::{InitialSums, Tile, pixels_per_tile};
 #[cfg(target_arch = "x86_64")]
 use super::row_products::rows_times_rows_bf16;
 use super::{microkernels, vectorized};
@@ -165,7 +165,7 @@ impl WithSimd for Tiles<'_> {
         } = self;
         let (lanes, width) = (S::F32_LANES, rhs.cols);
         assert!(WIDE * lanes <= ZEROS.len(), "zeros for a tile");
-        let pixels = tile_len(lhs.rows, most_pixels(lanes, WIDE));
+        let pixels = pixels_per_tile(lhs.rows, lanes, WIDE);
         for row in (0..lhs.rows).step_by(pixels) {
             let count = pixels.min(lhs.rows - row);
             for column in (0..width).step_by(WIDE * lanes) {

@@ -205,7 +205,7 @@ pub fn with_bytes<T>(tensor: &Tensor, use_bytes: impl FnOnce(&[u8]) -> T) -> Res
     with_slices_of([tensor], |[bytes]| use_bytes(bytes))
 }
 
-/// What all threads make, chunk by chunk, of tensors of the same shape.
+/// Computes a tensor on all threads, chunk by chunk, from tensors of the same shape.
 fn by_chunks<const N: usize>(
     tensors: [&Tensor; N],
     work: impl Fn(&mut [f32], [&[f32]; N]) + Send + Sync,

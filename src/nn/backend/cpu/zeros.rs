@@ -41,7 +41,7 @@ impl Zeros {
         })
     }
 
-    /// All of them at once, as zeros.
+    /// The whole of it, as zeros.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         *self.set.get_mut() = self.len;
         zeroed(&mut self.values.spare_capacity_mut()[..self.len])

@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::super::matrix::round;
-use super::super::microkernels::tiles::{InitialSums, Tile, most_pixels, tile_len};
+use super::super::microkernels::tiles::{InitialSums, Tile, pixels_per_tile};
 use super::super::microkernels::{Buffer, Scratch};
 use super::super::{Zeros, add_to, vectorized};
 use super::geometry::{Convolution, FIRST_CACHE};
@@ -270,7 +270,7 @@ impl WithSimd for DenseGradient<'_> {
         for output in (0..outputs).step_by(2 * S::F32_LANES) {
             let width = (outputs - output).min(2 * S::F32_LANES);
             let vectors = width / S::F32_LANES;
-            let most = tile_len(taps, most_pixels(S::F32_LANES, vectors));
+            let most = pixels_per_tile(taps, S::F32_LANES, vectors);
             for first in (0..height).step_by(strip) {
                 let rows = strip.min(height - first);
                 let tiles = (0..convolution.kernel)

@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 #[cfg(target_arch = "x86_64")]
 use super::super::microkernels::bf16;
-use super::super::microkernels::tiles::{InitialSums, Tile, most_pixels, tile_len};
+use super::super::microkernels::tiles::{InitialSums, Tile, pixels_per_tile};
 use super::geometry::{Convolution, FIRST_CACHE};
 
 /// A padded image and the weights to convolve it with.
@@ -88,7 +88,7 @@ impl WithSimd for Forward<'_> {
         while output < out_stride {
             let panel = (out_stride - output).min(2 * S::F32_LANES);
             let vectors = panel / S::F32_LANES;
-            let pixels = tile_len(width, most_pixels(S::F32_LANES, vectors));
+            let pixels = pixels_per_tile(width, S::F32_LANES, vectors);
             let weights = kernel * run * panel;
             // All of the panel's weights at once while they fit into the first cache, else those of
             // one kernel row after the other.

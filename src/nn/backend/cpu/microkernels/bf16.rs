@@ -79,7 +79,7 @@ mod native {
     };
 
     use super::STEP;
-    use crate::nn::backend::cpu::microkernels::tiles::{InitialSums, for_each_size};
+    use crate::nn::backend::cpu::microkernels::tiles::{InitialSums, dispatch_size};
 
     /// Numbers in a vector of sums.
     const LANES: usize = 16;
@@ -118,7 +118,7 @@ mod native {
     }
 
     impl PairTile {
-        /// Computes the tile of `count` pixels (at most `most_pixels`) with a panel of `vectors` (1 or
+        /// Computes the tile of `count` pixels (at most `pixels_per_tile`) with a panel of `vectors` (1 or
         /// 2) vectors.
         ///
         /// # Safety
@@ -131,7 +131,7 @@ mod native {
                     unsafe { self.sized::<$pixels, $vectors>() }
                 };
             }
-            for_each_size!(vectors, count, sized);
+            dispatch_size!(vectors, count, sized);
         }
 
         #[target_feature(enable = "avx512f,avx512bf16")]

@@ -5,20 +5,16 @@ use pulp::{Simd, WithSimd};
 
 use super::{accumulators, load, store};
 
-/// The most pixels of a tile that has a panel of `vectors` vectors: enough sums to hide the latency of
-/// a multiply-add, with registers left for the operands. 7, 14 and 28, the widths of MNIST's images
-/// and feature maps, are whole tiles of at most 14.
-pub const fn most_pixels(lanes: usize, vectors: usize) -> usize {
+/// Pixels in each tile of a row of `row` pixels, if a panel has `vectors` vectors; the last tile may have
+/// fewer. At most 14 pixels make enough sums to hide the latency of a multiply-add, and leave registers
+/// for the operands; 7, 14 and 28, the widths of MNIST's images and feature maps, are whole tiles.
+pub const fn pixels_per_tile(row: usize, lanes: usize, vectors: usize) -> usize {
     let held = accumulators(lanes) / vectors;
-    if held < 14 { held } else { 14 }
-}
-
-/// Cuts a row of `len` pixels into equal tiles of at most `most`; the last may be smaller.
-pub const fn tile_len(len: usize, most: usize) -> usize {
-    if len == 0 {
+    let most = if held < 14 { held } else { 14 };
+    if row == 0 {
         1
     } else {
-        len.div_ceil(len.div_ceil(most))
+        row.div_ceil(row.div_ceil(most))
     }
 }
 
@@ -54,9 +50,9 @@ pub struct Tile {
 }
 
 /// Calls what `sized!` defines for a tile's vectors (1 or 2) and pixels (1 to 14) as constants.
-macro_rules! for_each_size {
+macro_rules! dispatch_size {
     ($vectors:expr, $count:expr, $sized:ident) => {
-        for_each_size!(@ $vectors, $count, $sized, 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+        dispatch_size!(@ $vectors, $count, $sized, 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
     };
     (@ $vectors:expr, $count:expr, $sized:ident, $($pixels:literal)*) => {
         match ($vectors, $count) {
@@ -66,10 +62,10 @@ macro_rules! for_each_size {
     };
 }
 #[cfg(target_arch = "x86_64")]
-pub(super) use for_each_size;
+pub(super) use dispatch_size;
 
 impl Tile {
-    /// Computes the tile of `count` pixels (at most `most_pixels`) with a panel of `vectors` (1 or 2)
+    /// Computes the tile of `count` pixels (at most `pixels_per_tile`) with a panel of `vectors` (1 or 2)
     /// vectors.
     ///
     /// # Safety
@@ -90,7 +86,7 @@ impl Tile {
                 }
             };
         }
-        for_each_size!(vectors, count, sized);
+        dispatch_size!(vectors, count, sized);
     }
 }
 
