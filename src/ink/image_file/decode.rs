@@ -23,14 +23,19 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Images are reduced to at most this many pixels a side: a digit needs few.
 const WORKING_SIDE: usize = 640;
 
-/// What `reduced` makes of the image in a file of `size` bytes, which is upright; errors name
-/// `path`.
-pub(super) fn read<T>(
-    file: impl BufRead + Seek,
-    size: u64,
-    path: &Path,
-    reduced: impl FnOnce(&DynamicImage) -> T,
-) -> Result<T, InkError> {
+/// Where an image is read from. Decoders are compiled for this one type, because each is large.
+pub(super) trait Source: BufRead + Seek {}
+
+impl<S: BufRead + Seek> Source for S {}
+
+/// A decoded image, upright, with its share of the memory for all of them.
+pub(super) struct Decoded {
+    pub(super) image: DynamicImage,
+    _share: Share,
+}
+
+/// Decodes the image in a file of `size` bytes; errors name `path`.
+pub(super) fn decode(file: &mut dyn Source, size: u64, path: &Path) -> Result<Decoded, InkError> {
     let unreadable = InkError::unreadable(path);
     let malformed = |reason: String| InkError::malformed(path, reason);
     let too_large = |reason: String| InkError::too_large(path, reason);
@@ -46,8 +51,8 @@ pub(super) fn read<T>(
         .format()
         .filter(|format| is_read(*format))
         .ok_or_else(|| malformed(format!("it is not {IMAGE_FORMATS}")))?;
-    let mut file = reader.into_inner();
-    let besides = precheck(&mut file, format, size, MAX_METADATA_BYTES)
+    let file = reader.into_inner();
+    let besides = precheck(file, format, size, MAX_METADATA_BYTES)
         .map_err(unreadable)?
         .map_err(malformed)?;
     let mut reader = ImageReader::with_format(file, format);
@@ -85,8 +90,7 @@ pub(super) fn read<T>(
         limits.max_alloc = Some(image.saturating_add(MAX_METADATA_BYTES));
         decoder.set_limits(limits).map_err(refused)?;
     }
-    // Held until the image is reduced.
-    let _share = Share::take(bytes);
+    let share = Share::take(bytes);
     // Cameras store the orientation they were held in.
     let orientation = decoder.orientation().map_err(refused)?;
     // Damaged files have made decoders panic.
@@ -95,7 +99,10 @@ pub(super) fn read<T>(
         .map_err(|_| malformed("it is damaged".to_owned()))?
         .map_err(refused)?;
     image.apply_orientation(orientation);
-    Ok(reduced(&image))
+    Ok(Decoded {
+        image,
+        _share: share,
+    })
 }
 
 /// The image in gray at working size, from 0 (black) to 1 (white), transparency filled in.
@@ -233,7 +240,7 @@ const CODES: u64 = 512;
 /// the memory that decoding takes for something besides pixels, in bytes. What is damaged is left
 /// to the decoder. Ends at the file's start.
 fn precheck(
-    file: &mut (impl BufRead + Seek),
+    file: &mut dyn Source,
     format: ImageFormat,
     size: u64,
     max_metadata: u64,
@@ -241,14 +248,14 @@ fn precheck(
     file.seek(SeekFrom::Start(0))?;
     let checked = match format {
         ImageFormat::WebP => WebP {
-            file: &mut *file,
+            file,
             size,
             max_metadata,
             canvas: None,
             codes: 0,
         }
         .check(),
-        ImageFormat::Tiff => Ok(check_tiff(&mut *file)),
+        ImageFormat::Tiff => Ok(check_tiff(file)),
         _ => Ok(Ok(0)),
     };
     file.seek(SeekFrom::Start(0))?;
@@ -256,7 +263,7 @@ fn precheck(
 }
 
 /// The JPEG in a TIFF file may be of any size, whatever the file says.
-fn check_tiff(file: &mut (impl BufRead + Seek)) -> Result<u64, String> {
+fn check_tiff(file: &mut dyn Source) -> Result<u64, String> {
     let compression = Decoder::new(file).and_then(|mut decoder| decoder.find_tag(Tag::Compression));
     let method = compression
         .ok()
@@ -273,8 +280,8 @@ fn check_tiff(file: &mut (impl BufRead + Seek)) -> Result<u64, String> {
 }
 
 /// The chunks of a WebP file, of which the decoder takes the first of each kind.
-struct WebP<'a, F> {
-    file: &'a mut F,
+struct WebP<'a> {
+    file: &'a mut dyn Source,
     size: u64,
     max_metadata: u64,
     /// Width and height of the whole image, if frames have a different size.
@@ -297,7 +304,7 @@ impl Chunk {
     }
 }
 
-impl<F: BufRead + Seek> WebP<'_, F> {
+impl WebP<'_> {
     /// The parts before the end of the file, which may come too early.
     fn check(mut self) -> io::Result<Result<u64, String>> {
         match self.walk() {

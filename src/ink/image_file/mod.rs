@@ -14,7 +14,7 @@ use image::{DynamicImage, GenericImageView as _, Rgba, RgbaImage};
 
 pub use self::decode::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
 
-use self::decode::{Share, TOTAL, needed};
+use self::decode::{MAX_SIDE, Share, TOTAL, decode, needed, reduce};
 use super::InkError;
 use super::image::{GrayImage, Image, PIXELS, SIDE};
 use super::segment::Writing;
@@ -27,8 +27,8 @@ use crate::system::files::open_regular;
 /// already is taken as it is. A file without anything on it gives [`Image::BLANK`]. If the whole
 /// image counts, it is scaled.
 pub fn read_image_file(path: &Path, framing: Framing) -> Result<(Image, Original), InkError> {
-    let (file, size) = open(path)?;
-    let (gray, original) = decode::read(file, size, path, reduced)?;
+    let (mut file, size) = open(path)?;
+    let (gray, original) = reduced(&decode(&mut file, size, path)?.image);
     let as_it_is = match framing {
         Framing::Ink => as_mnist(&gray),
         Framing::Whole => None,
@@ -37,19 +37,23 @@ pub fn read_image_file(path: &Path, framing: Framing) -> Result<(Image, Original
 }
 
 /// The writing in a file of `size` bytes that is open already; errors name `path`.
-pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
-    let gray = decode::read(file, size, path, decode::reduce)?;
+pub fn read_image(
+    mut file: impl BufRead + Seek,
+    size: u64,
+    path: &Path,
+) -> Result<Image, InkError> {
+    let gray = reduce(&decode(&mut file, size, path)?.image);
     Ok(as_mnist(&gray).unwrap_or_else(|| reframed(&gray)))
 }
 
 /// An image of a data set: one of 28x28 pixels is taken as it is, any other is framed.
 pub fn read_set_image(
-    file: impl BufRead + Seek,
+    mut file: impl BufRead + Seek,
     size: u64,
     path: &Path,
     framing: Framing,
 ) -> Result<(Image, Original), InkError> {
-    let (gray, original) = decode::read(file, size, path, reduced)?;
+    let (gray, original) = reduced(&decode(&mut file, size, path)?.image);
     let image = unchanged(&gray).unwrap_or_else(|| framed(&gray, framing));
     Ok((image, original))
 }
@@ -83,7 +87,7 @@ fn reduced(image: &DynamicImage) -> (GrayImage, Original) {
         size: [image.width(), image.height()],
         in_color: image.color().has_color() && has_color(image),
     };
-    (decode::reduce(image), original)
+    (reduce(image), original)
 }
 
 fn framed(gray: &GrayImage, framing: Framing) -> Image {
@@ -128,13 +132,13 @@ pub fn read_writing_file(path: &Path, framing: Framing) -> Result<Writing, InkEr
 
 /// The same for a file of `size` bytes that is open already; errors name `path`.
 pub fn read_writing(
-    file: impl BufRead + Seek,
+    mut file: impl BufRead + Seek,
     size: u64,
     path: &Path,
     framing: Framing,
 ) -> Result<Writing, InkError> {
     Ok(writing_of(
-        &decode::read(file, size, path, decode::reduce)?,
+        &reduce(&decode(&mut file, size, path)?.image),
         &Steps::ALL,
         framing,
         &mut (),
@@ -244,8 +248,8 @@ pub struct PreparedImage {
 impl SourceImage {
     /// Reads an image file, within the same limits as [`read_image_file`].
     pub fn open(path: &Path) -> Result<Self, InkError> {
-        let (file, size) = open(path)?;
-        decode::read(file, size, path, Self::of)
+        let (mut file, size) = open(path)?;
+        Ok(Self::of(&decode(&mut file, size, path)?.image))
     }
 
     /// An image of this width and height in pixels: red, green, blue and alpha for each, if the
@@ -258,7 +262,7 @@ impl SourceImage {
         let side = |side: usize| {
             u32::try_from(side)
                 .ok()
-                .filter(|side| (1..=decode::MAX_SIDE).contains(side))
+                .filter(|side| (1..=MAX_SIDE).contains(side))
         };
         let bytes = |width, height| {
             needed(
@@ -291,7 +295,7 @@ impl SourceImage {
     }
 
     fn of(image: &DynamicImage) -> Self {
-        let gray = decode::reduce(image);
+        let gray = reduce(image);
         let colored = image
             .thumbnail_exact(gray.width as u32, gray.height as u32)
             .to_rgba8();

@@ -3,8 +3,7 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::microkernels::Scratch;
-use super::pointwise::{apply, apply_derivative};
+use super::pointwise::{apply, times_derivative};
 use super::{CHUNK, Zeros, add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::BatchNorm;
@@ -85,17 +84,14 @@ struct Affine {
 }
 
 impl Affine {
+    #[inline(always)]
     fn apply(&self, x: &[f32], result: &mut [f32]) {
         let Self { mean, scale, shift } = self;
-        vectorized!({
-            for (x, result) in x.chunks(mean.len()).zip(result.chunks_mut(mean.len())) {
-                let terms = x.iter().zip(mean).zip(scale).zip(shift);
-                result
-                    .iter_mut()
-                    .zip(terms)
-                    .for_each(|(y, (((x, mean), scale), shift))| *y = (x - mean) * scale + shift);
-            }
-        });
+        let terms = x.iter().zip(mean).zip(scale).zip(shift);
+        result
+            .iter_mut()
+            .zip(terms)
+            .for_each(|(y, (((x, mean), scale), shift))| *y = (x - mean) * scale + shift);
     }
 }
 
@@ -113,14 +109,18 @@ impl Normalize {
     fn forward(&self, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
         let affine = self.affine(weight, bias);
         let mut output = Zeros::new(x.len());
-        let chunk = chunk_len(self.channels);
+        let (chunk, tile_len) = (chunk_len(self.channels), tile_len(self.channels));
         x.par_chunks(chunk)
             .zip(output.par_chunks_mut(chunk))
             .for_each_recorded(|(x, output)| {
-                affine.apply(x, output);
-                if let Some(activation) = self.activation {
-                    apply(activation, output);
-                }
+                vectorized!(
+                    for (x, output) in x.chunks(tile_len).zip(output.chunks_mut(tile_len)) {
+                        affine.apply(x, output);
+                        if let Some(activation) = self.activation {
+                            apply(activation, output);
+                        }
+                    }
+                );
             });
         output.into_vec()
     }
@@ -144,18 +144,23 @@ impl Normalize {
             .zip(gradient.par_chunks(chunk))
             .zip(result.par_chunks_mut(chunk))
             .map_recorded(|((x, gradient), g)| {
-                g.copy_from_slice(gradient);
-                if let Some(activation) = self.activation {
-                    let mut before = Scratch::new(x.len());
-                    affine.apply(x, &mut before);
-                    apply_derivative(activation, &before, g);
-                }
                 vectorized!({
-                    let [mut plain, mut weighted] = [vec![0.0; tile_len], vec![0.0; tile_len]];
-                    for (x, g) in x.chunks(tile_len).zip(g.chunks(tile_len)) {
+                    let [mut plain, mut weighted, mut before] =
+                        [(); 3].map(|()| vec![0.0; tile_len]);
+                    // Tile by tile, so that memory is read while others are computed.
+                    let tiles = x.chunks(tile_len).zip(gradient.chunks(tile_len));
+                    for ((x, gradient), g) in tiles.zip(g.chunks_mut(tile_len)) {
+                        match self.activation {
+                            None => g.copy_from_slice(gradient),
+                            Some(activation) => {
+                                let before = &mut before[..x.len()];
+                                affine.apply(x, before);
+                                times_derivative(activation, before, gradient, g);
+                            }
+                        }
                         let sums = plain.iter_mut().zip(&mut weighted);
                         for (((plain, weighted), (x, g)), mean) in
-                            sums.zip(x.iter().zip(g)).zip(&affine.mean)
+                            sums.zip(x.iter().zip(&*g)).zip(&affine.mean)
                         {
                             *plain += g;
                             *weighted += g * (x - mean);

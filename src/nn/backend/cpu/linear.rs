@@ -6,7 +6,7 @@ use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
 use super::matrix::{Matrix, Mode, SMALL, multiply, product, round, rounded};
-use super::pointwise::{apply, apply_derivative, transpose_each};
+use super::pointwise::{apply, times_derivative, transpose_each};
 use super::row_products::{SparseMatrix, rows_times_rows};
 use super::{
     CHUNK, Zeros, add_to, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices,
@@ -101,7 +101,7 @@ impl Linear {
                     add_to(output, bias);
                 });
                 if self.relu {
-                    apply(Activation::Relu, output);
+                    vectorized!(apply(Activation::Relu, output));
                 }
             });
     }
@@ -122,9 +122,10 @@ impl Linear {
             .zip(gradient.par_chunks(CHUNK))
             .zip(output.par_chunks(CHUNK));
         chunks.for_each_recorded(|((live, gradient), output)| {
-            live.copy_from_slice(gradient);
             if self.relu {
-                apply_derivative(Activation::Relu, output, live);
+                vectorized!(times_derivative(Activation::Relu, output, gradient, live));
+            } else {
+                live.copy_from_slice(gradient);
             }
             round(live, self.precision);
             let in_chunk = vectorized!(live.iter().filter(|value| **value != 0.0).count());

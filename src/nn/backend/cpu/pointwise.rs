@@ -5,7 +5,6 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::microkernels::Scratch;
 use super::{CHUNK, Zeros, by_chunks, tensor, vectorized, with_bytes, with_slices};
 use crate::math::random::Random;
 use crate::nn::autograd::Gradients;
@@ -69,60 +68,64 @@ pub fn normal(x: f32) -> (f32, f32) {
 const LEAK: f32 = 0.01;
 
 pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
-    let output = by_chunks([x], |values, [x]| {
-        values.copy_from_slice(x);
-        apply(activation, values);
-    })?;
+    let output = activated(x, activation)?;
     let x = x.clone();
-    let backward = move |gradient: &Tensor, _: &[bool]| {
-        let gradient = by_chunks([&x, gradient], |values, [x, gradient]| {
-            values.copy_from_slice(gradient);
-            apply_derivative(activation, x, values);
-        })?;
+    Ok(Output::new(output, grad, move |gradient, _| {
+        let gradient = input_gradient(activation, &x, gradient)?;
         Ok(Gradients::input(Some(gradient)))
-    };
-    Ok(Output::new(output, grad, backward))
+    }))
 }
 
-/// Replaces every element by its activation.
+fn activated(x: &Tensor, activation: Activation) -> Result<Tensor> {
+    by_chunks([x], |values, [x]| {
+        values.copy_from_slice(x);
+        vectorized!(apply(activation, values));
+    })
+}
+
+/// The gradient of an activation's input `x` from that of its output.
+fn input_gradient(activation: Activation, x: &Tensor, gradient: &Tensor) -> Result<Tensor> {
+    by_chunks([x, gradient], |result, [x, gradient]| {
+        vectorized!(times_derivative(activation, x, gradient, result));
+    })
+}
+
+/// Replaces every element by its activation. To be called in `vectorized!`.
+#[inline(always)]
 pub fn apply(activation: Activation, values: &mut [f32]) {
-    vectorized!(match activation {
-        Activation::Relu => values
-            .iter_mut()
-            .for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
-        Activation::LeakyRelu => values
-            .iter_mut()
-            .for_each(|x| *x = if *x <= 0.0 { LEAK * *x } else { *x }),
-        Activation::Gelu => values.iter_mut().for_each(|x| *x *= normal(*x).0),
-        Activation::Silu => values.iter_mut().for_each(|x| *x *= logistic(*x)),
-        Activation::Tanh => values.iter_mut().for_each(|x| *x = tanh(*x)),
-    });
+    let values = values.iter_mut();
+    match activation {
+        Activation::Relu => values.for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
+        Activation::LeakyRelu => values.for_each(|x| *x = if *x <= 0.0 { LEAK * *x } else { *x }),
+        Activation::Gelu => values.for_each(|x| *x *= normal(*x).0),
+        Activation::Silu => values.for_each(|x| *x *= logistic(*x)),
+        Activation::Tanh => values.for_each(|x| *x = tanh(*x)),
+    }
 }
 
-/// Multiplies each gradient of an output by the activation's derivative at its input `x`. At 0,
-/// `ReLU` and its leaky form have the derivative from below.
-pub fn apply_derivative(activation: Activation, x: &[f32], gradient: &mut [f32]) {
-    vectorized!({
-        let pairs = x.iter().zip(gradient.iter_mut());
-        match activation {
-            Activation::Relu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { 0.0 } else { *g }),
-            Activation::LeakyRelu => {
-                pairs.for_each(|(&x, g)| *g = if x <= 0.0 { LEAK * *g } else { *g });
-            }
-            Activation::Gelu => pairs.for_each(|(&x, g)| {
-                let (share, density) = normal(x);
-                *g *= share + x * density;
-            }),
-            Activation::Silu => pairs.for_each(|(&x, g)| {
-                let share = logistic(x);
-                *g *= share * (1.0 + x * (1.0 - share));
-            }),
-            Activation::Tanh => pairs.for_each(|(&x, g)| {
-                let y = tanh(x);
-                *g *= 1.0 - y * y;
-            }),
+/// `result = gradient · activation'(x)`. At 0, `ReLU` and its leaky form have the derivative from
+/// below. To be called in `vectorized!`.
+#[inline(always)]
+pub fn times_derivative(activation: Activation, x: &[f32], gradient: &[f32], result: &mut [f32]) {
+    let pairs = result.iter_mut().zip(x.iter().zip(gradient));
+    match activation {
+        Activation::Relu => pairs.for_each(|(to, (&x, &g))| *to = if x <= 0.0 { 0.0 } else { g }),
+        Activation::LeakyRelu => {
+            pairs.for_each(|(to, (&x, &g))| *to = if x <= 0.0 { LEAK * g } else { g });
         }
-    });
+        Activation::Gelu => pairs.for_each(|(to, (&x, &g))| {
+            let (share, density) = normal(x);
+            *to = g * (share + x * density);
+        }),
+        Activation::Silu => pairs.for_each(|(to, (&x, &g))| {
+            let share = logistic(x);
+            *to = g * (share * (1.0 + x * (1.0 - share)));
+        }),
+        Activation::Tanh => pairs.for_each(|(to, (&x, &g))| {
+            let y = tanh(x);
+            *to = g * (1.0 - y * y);
+        }),
+    }
 }
 
 pub fn add(
@@ -131,35 +134,32 @@ pub fn add(
     activation: Option<Activation>,
     grad: GradMode,
 ) -> Result<Output> {
-    let output = by_chunks([a, b], |sums, [a, b]| {
-        sum_into(sums, a, b);
-        if let Some(activation) = activation {
-            apply(activation, sums);
-        }
+    // The derivatives of these are the same at the output: neither the sum nor its terms are kept.
+    let in_place =
+        activation.filter(|kind| matches!(kind, Activation::Relu | Activation::LeakyRelu));
+    let sum = by_chunks([a, b], |sums, [a, b]| {
+        vectorized!({
+            sums.iter_mut()
+                .zip(a)
+                .zip(b)
+                .for_each(|((sum, a), b)| *sum = a + b);
+            if let Some(activation) = in_place {
+                apply(activation, sums);
+            }
+        });
     })?;
-    let (a, b) = (a.clone(), b.clone());
+    let output = match activation {
+        Some(activation) if in_place.is_none() => activated(&sum, activation)?,
+        _ => sum.clone(),
+    };
+    let at = activation.map(|activation| (activation, sum));
     Ok(Output::new(output, grad, move |gradient, needed| {
-        let Some(activation) = activation else {
-            return Ok(Gradients::to_each(needed, gradient));
+        let before = match &at {
+            Some((activation, x)) => &input_gradient(*activation, x, gradient)?,
+            None => gradient,
         };
-        let gradient = by_chunks([&a, &b, gradient], |values, [a, b, gradient]| {
-            values.copy_from_slice(gradient);
-            let mut sums = Scratch::new(values.len());
-            sum_into(&mut sums, a, b);
-            apply_derivative(activation, &sums, values);
-        })?;
-        Ok(Gradients::to_each(needed, &gradient))
+        Ok(Gradients::to_each(needed, before))
     }))
-}
-
-/// `sums = a + b`.
-fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
-    vectorized!(
-        sums.iter_mut()
-            .zip(a)
-            .zip(b)
-            .for_each(|((sum, a), b)| *sum = a + b)
-    );
 }
 
 pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
