@@ -53,8 +53,8 @@ def convnet_bn():
 
 def tiny():
     return nn.Sequential(
-        *conv_bn(1, 8, 5, nn.MaxPool2d(2)), *conv_bn(8, 16, 3), *conv_bn(16, 20, 3, nn.MaxPool2d(2)), *conv_bn(20, 24, 3),
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 10))
+        *conv_bn(1, 6, 5, nn.MaxPool2d(2)), *conv_bn(6, 12, 3), *conv_bn(12, 12, 3), *conv_bn(12, 14, 3, nn.MaxPool2d(2)), *conv_bn(14, 16, 3),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10))
 
 
 class Block(nn.Module):

@@ -258,7 +258,7 @@ fn a_network_of_other_widths_comes_back_from_its_exports() {
         (ModelKind::Mlp, "40-30-20"),
         (ModelKind::MlpSmall, "33"),
         (ModelKind::LeNet, "5-9-33-17"),
-        (ModelKind::Tiny, "3-5-7-9"),
+        (ModelKind::Tiny, "3-5-7-9-11"),
     ] {
         let widths: Widths = widths.parse().unwrap();
         let exported = untrained_model(Network::new(model, Some(widths)), Activation::Relu);

@@ -76,7 +76,7 @@ fn parameters_are_counted_as_published() {
     );
     assert_eq!(
         parameter_count(ModelKind::Tiny, 10),
-        200 + 1_152 + 2_880 + 4_320 + 2 * (8 + 16 + 20 + 24) + 250
+        150 + 648 + 1_296 + 1_512 + 2_016 + 2 * (6 + 12 + 12 + 14 + 16) + 170
     );
     for &model in ModelKind::ALL {
         let net = Net::new(model, Activation::Relu, 10, 1).unwrap();

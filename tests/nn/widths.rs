@@ -125,8 +125,8 @@ fn the_widths_are_those_of_the_layers() {
         [8, 24, 60, 40, 10]
     );
     assert_eq!(
-        outputs(of(ModelKind::Tiny, "4-8-16-32")),
-        [4, 8, 16, 32, 10]
+        outputs(of(ModelKind::Tiny, "4-8-16-32-20")),
+        [4, 8, 16, 32, 20, 10]
     );
     assert_eq!(
         outputs(network_of("3C3-4C3P1-MP2-20-30")),

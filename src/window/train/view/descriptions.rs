@@ -14,7 +14,7 @@ pub fn preset(preset: Preset) -> String {
         Preset::Balanced => "Accurate and still quick.",
         Preset::Best => "A larger network and more epochs, for the highest accuracy.",
         Preset::Compact => {
-            "Fewer than 10,000 parameters, and almost as accurate as the larger networks."
+            "Fewer than 6,000 parameters, and almost as accurate as the larger networks."
         }
     };
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
@@ -59,7 +59,7 @@ pub const fn model(model: ModelKind) -> &'static str {
             "Three convolutions (32, 64 and 128 filters) with batch normalization, and a dense layer of 256 neurons. The most accurate network here."
         }
         ModelKind::Tiny => {
-            "Four small convolutions with batch normalization. Fewer than 10,000 parameters: small enough for a microcontroller."
+            "Five small convolutions with batch normalization. Fewer than 6,000 parameters: small enough for a microcontroller."
         }
         ModelKind::ResNet8 => {
             "The smallest residual network (He et al. 2016): seven convolutions, with a skip connection around each pair."
