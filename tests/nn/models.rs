@@ -313,7 +313,7 @@ fn running_statistics_follow_training_alone_and_no_optimizer_moves_them() {
             .collect()
     };
     let start = buffers();
-    assert_eq!(start.len(), 8);
+    assert_eq!(start.len(), 10);
     net.forward(&pixels(3, 1), Mode::Eval).unwrap();
     assert_eq!(buffers(), start);
     net.forward(

@@ -111,7 +111,7 @@ fn the_breadcrumb_and_the_back_button_lead_out() {
     assert_eq!(window.app().ctx.inside, Level::Unit { layer: 1, unit: 0 });
     window.click("Convolution conv1");
     assert_eq!(window.app().ctx.inside, Level::Layer(1));
-    window.get_by_label("conv1, Filter 8");
+    window.get_by_label("conv1, Filter 6");
     assert!(!window.has("conv2, Filter 1"));
 }
 
