@@ -115,7 +115,7 @@ choices! {
         /// relu, fc 10.
         ConvNetBn = "convnet-bn", "ConvNet-BN";
         /// Four convolutions of 8 to 24 channels with batch norm and a global average: fewer than
-        /// 10,000 parameters.
+        /// 6,000 parameters.
         Tiny = "tiny", "Tiny";
         /// Residual net of depth 8 (He et al. 2016, section 4.2, for 28x28): one block each of 16,
         /// 32 and 64 channels.
@@ -455,7 +455,7 @@ choices! {
         Balanced = "balanced", "Balanced";
         /// A larger net and more epochs for the last tenth of a percent.
         Best = "best", "Best";
-        /// As much as fewer than 10,000 parameters can learn.
+        /// As much as fewer than 6,000 parameters can learn.
         Compact = "compact", "Compact";
     }
 }

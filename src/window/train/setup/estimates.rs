@@ -267,7 +267,7 @@ fn documented_accuracy(preset: Preset, data: &DataSpec) -> Option<f64> {
         Preset::OneEpoch => [Some(0.955), Some(0.992), Some(0.993)],
         Preset::Balanced => [Some(0.976), Some(0.996), Some(0.995)],
         Preset::Best => [Some(0.98), Some(0.997), None],
-        Preset::Compact => [Some(0.974), Some(0.995), None],
+        Preset::Compact => [Some(0.97), Some(0.995), None],
     };
     match data.sources() {
         [DataSource::Builtin] => builtin,
