@@ -114,7 +114,7 @@ choices! {
         /// conv5x5 32, conv3x3 64, conv3x3 128, each with 2x2 pooling, batch norm and relu; fc 256,
         /// relu, fc 10.
         ConvNetBn = "convnet-bn", "ConvNet-BN";
-        /// Four convolutions of 8 to 24 channels with batch norm and a global average: fewer than
+        /// Five convolutions of 6 to 16 channels with batch norm and a global average: fewer than
         /// 6,000 parameters.
         Tiny = "tiny", "Tiny";
         /// Residual net of depth 8 (He et al. 2016, section 4.2, for 28x28): one block each of 16,
