@@ -455,7 +455,7 @@ choices! {
         Balanced = "balanced", "Balanced";
         /// A larger net and more epochs for the last tenth of a percent.
         Best = "best", "Best";
-        /// As much as fewer than 6,000 parameters can learn.
+        /// What fewer than 6,000 parameters can learn.
         Compact = "compact", "Compact";
     }
 }

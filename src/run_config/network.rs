@@ -198,9 +198,9 @@ impl Network {
                 format!("{a}C5P2-MP2-BN-{b}C3P1-MP2-BN-{c}C3P1-MP2-BN-{d}")
             }
             // The smallest network that is nearly as accurate as the large ones. Few channels, each
-            // normalized, and a mean over all places instead of a large layer: weights are spent on
-            // shapes, not on where they are. Pooling comes before normalization, which leaves it a
-            // quarter of the numbers.
+            // normalized, and global average pooling instead of a large dense layer: parameters are
+            // spent on shapes, not on positions. Pooling comes before normalization, which then has
+            // a quarter of the values to normalize.
             ModelKind::Tiny => {
                 format!("{a}C5P2-MP2-BN-{b}C3P1-BN-{c}C3P1-BN-{d}C3P1-MP2-BN-{e}C3P1-BN-GAP")
             }

@@ -146,8 +146,8 @@ impl Normalize {
             .map_recorded(|((x, gradient), g)| {
                 vectorized!({
                     let [mut plain, mut weighted, mut before] =
-                        [(); 3].map(|()| vec![0.0; tile_len]);
-                    // Tile by tile, so that memory is read while others are computed.
+                        std::array::from_fn(|_| vec![0.0; tile_len]);
+                    // One pass over the tiles, so that one is read from memory while another is computed.
                     let tiles = x.chunks(tile_len).zip(gradient.chunks(tile_len));
                     for ((x, gradient), g) in tiles.zip(g.chunks_mut(tile_len)) {
                         match self.activation {

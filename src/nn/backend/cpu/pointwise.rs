@@ -71,7 +71,7 @@ pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Ou
     let output = activated(x, activation)?;
     let x = x.clone();
     Ok(Output::new(output, grad, move |gradient, _| {
-        let gradient = input_gradient(activation, &x, gradient)?;
+        let gradient = activation_backward(activation, &x, gradient)?;
         Ok(Gradients::input(Some(gradient)))
     }))
 }
@@ -83,14 +83,14 @@ fn activated(x: &Tensor, activation: Activation) -> Result<Tensor> {
     })
 }
 
-/// The gradient of an activation's input `x` from that of its output.
-fn input_gradient(activation: Activation, x: &Tensor, gradient: &Tensor) -> Result<Tensor> {
+/// The gradient of an activation's input `x`, from the gradient of its output.
+fn activation_backward(activation: Activation, x: &Tensor, gradient: &Tensor) -> Result<Tensor> {
     by_chunks([x, gradient], |result, [x, gradient]| {
         vectorized!(times_derivative(activation, x, gradient, result));
     })
 }
 
-/// Replaces every element by its activation. To be called in `vectorized!`.
+/// Replaces every element by its activation. Must be called in `vectorized!`.
 #[inline(always)]
 pub fn apply(activation: Activation, values: &mut [f32]) {
     let values = values.iter_mut();
@@ -104,7 +104,7 @@ pub fn apply(activation: Activation, values: &mut [f32]) {
 }
 
 /// `result = gradient · activation'(x)`. At 0, `ReLU` and its leaky form have the derivative from
-/// below. To be called in `vectorized!`.
+/// below. Must be called in `vectorized!`.
 #[inline(always)]
 pub fn times_derivative(activation: Activation, x: &[f32], gradient: &[f32], result: &mut [f32]) {
     let pairs = result.iter_mut().zip(x.iter().zip(gradient));
@@ -134,9 +134,9 @@ pub fn add(
     activation: Option<Activation>,
     grad: GradMode,
 ) -> Result<Output> {
-    // The derivatives of these are the same at the output: neither the sum nor its terms are kept.
-    let in_place =
-        activation.filter(|kind| matches!(kind, Activation::Relu | Activation::LeakyRelu));
+    // Their derivatives can be taken at the output, so the sum before them need not be kept.
+    let in_place = activation
+        .filter(|activation| matches!(activation, Activation::Relu | Activation::LeakyRelu));
     let sum = by_chunks([a, b], |sums, [a, b]| {
         vectorized!({
             sums.iter_mut()
@@ -152,13 +152,13 @@ pub fn add(
         Some(activation) if in_place.is_none() => activated(&sum, activation)?,
         _ => sum.clone(),
     };
-    let at = activation.map(|activation| (activation, sum));
+    let saved = activation.map(|activation| (activation, sum));
     Ok(Output::new(output, grad, move |gradient, needed| {
-        let before = match &at {
-            Some((activation, x)) => &input_gradient(*activation, x, gradient)?,
+        let of_sum = match &saved {
+            Some((activation, x)) => &activation_backward(*activation, x, gradient)?,
             None => gradient,
         };
-        Ok(Gradients::to_each(needed, before))
+        Ok(Gradients::to_each(needed, of_sum))
     }))
 }
 
