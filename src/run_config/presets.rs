@@ -22,9 +22,12 @@ impl RunConfig {
                 schedule: ScheduleKind::OneCycle,
                 ..base
             },
+            // The fewest operations for 99%. A large stride takes the place of the first pooling.
             Preset::OneEpoch => Self {
+                model: ModelKind::Cnn,
+                layers: "16C6S2-32C3-MP2-BN-96".parse().ok(),
                 batch_size: 64,
-                learning_rate: 5e-3,
+                learning_rate: 2e-2,
                 label_smoothing: 0.1,
                 ..base
             },

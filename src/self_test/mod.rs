@@ -22,7 +22,7 @@ use crate::nn::{DeviceContext, Mode, Net};
 use crate::problem::{Explain, Problem, sentence};
 use crate::progress::Unwatched;
 use crate::records::{Calibration, StepPoint, Telemetry};
-use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
+use crate::run_config::{DeviceChoice, Precision, Preset, RunConfig};
 use crate::system::process::{self, run_within};
 use crate::train::{EndRequest, RunObserver, train};
 pub use ops::{Case, all as cases, check};
@@ -125,11 +125,9 @@ fn digits(train: usize, test: usize) -> Result<Dataset, Problem> {
 fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -> Check {
     let mut losses = Losses::default();
     let config = RunConfig {
-        model: ModelKind::Speedrun,
         device,
         precision,
         epochs: 2,
-        batch_size: 64,
         ..RunConfig::preset(Preset::OneEpoch)
     };
     let trained =

@@ -10,7 +10,7 @@ use crate::text::format::count;
 pub fn preset(preset: Preset) -> String {
     let about = match preset {
         Preset::QuickLook => "A short run to see how training works.",
-        Preset::OneEpoch => "The highest accuracy one epoch can reach.",
+        Preset::OneEpoch => "The shortest way to 99% on MNIST.",
         Preset::Balanced => "Accurate and still quick.",
         Preset::Best => "A larger network and more epochs, for the highest accuracy.",
         Preset::Compact => {
