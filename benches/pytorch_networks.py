@@ -41,7 +41,7 @@ def cnn():
 
 def speedrun():
     return nn.Sequential(
-        nn.Conv2d(1, 24, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(24, 32, 3), nn.MaxPool2d(2), nn.ReLU(), nn.Flatten(),
+        nn.Conv2d(1, 24, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(24, 32, 3, bias=False), nn.MaxPool2d(2), nn.BatchNorm2d(32), nn.ReLU(), nn.Flatten(),
         nn.Linear(800, 256), nn.ReLU(), nn.Linear(256, 10))
 
 

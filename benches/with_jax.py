@@ -60,9 +60,9 @@ def prepare(folder, threads, device):
 
     def speedrun(p, running, x, key):
         x = jax.nn.relu(pool(convolve(p["conv1"], x)))
-        x = jax.nn.relu(pool(convolve(p["conv2"], x)))
-        x = jax.nn.relu(linear(p["fc1"], x.reshape(len(x), -1)))
-        return linear(p["fc2"], x), running
+        x, after = normalize(p["conv2.bn"], running["conv2"], pool(convolve(p["conv2"], x)))
+        x = jax.nn.relu(linear(p["fc1"], jax.nn.relu(x).reshape(len(x), -1)))
+        return linear(p["fc2"], x), {"conv2": after}
 
     def resnet8(p, running, x, key):
         after = {}
@@ -88,7 +88,7 @@ def prepare(folder, threads, device):
 
     networks = {
         "convnet": (convnet, lambda: {"conv1": conv(1, 32, 5), "conv2": conv(32, 64, 5), "fc1": dense(1024, 1024), "fc2": dense(1024, 10)}),
-        "speedrun": (speedrun, lambda: {"conv1": conv(1, 24, 5), "conv2": conv(24, 32, 3), "fc1": dense(800, 256), "fc2": dense(256, 10)}),
+        "speedrun": (speedrun, lambda: {"conv1": conv(1, 24, 5), "conv2": conv(24, 32, 3, False), "conv2.bn": norm(32), "fc1": dense(800, 256), "fc2": dense(256, 10)}),
         "resnet8": (resnet8, resnet8_weights),
     }
     pixels, digits = mnist(folder)

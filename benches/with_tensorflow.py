@@ -31,7 +31,8 @@ def prepare(folder, threads, device):
 
     def speedrun(x):
         x = layers.ReLU()(layers.MaxPooling2D()(layers.Conv2D(24, 5)(x)))
-        x = layers.ReLU()(layers.MaxPooling2D()(layers.Conv2D(32, 3)(x)))
+        x = layers.BatchNormalization(momentum=0.9, epsilon=1e-5)(layers.MaxPooling2D()(layers.Conv2D(32, 3, use_bias=False)(x)))
+        x = layers.ReLU()(x)
         return layers.Dense(256, "relu")(layers.Flatten()(x))
 
     def resnet8(x):

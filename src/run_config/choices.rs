@@ -109,7 +109,8 @@ choices! {
         PyTorchExample = "pytorch-example", "PyTorch example";
         /// Layers of a person's choice; at first the layers of Keras' MNIST example.
         Cnn = "cnn", "CNN";
-        /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99% in one epoch.
+        /// conv5x5 24, pool, relu, conv3x3 32, pool, batch norm, relu, fc 256, relu, fc 10: 99% in
+        /// one epoch.
         Speedrun = "speedrun", "Speedrun";
         /// conv5x5 32, conv3x3 64, conv3x3 128, each with 2x2 pooling, batch norm and relu; fc 256,
         /// relu, fc 10.

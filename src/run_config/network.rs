@@ -193,7 +193,7 @@ impl Network {
             ModelKind::ConvNet => format!("{a}C5L-MP2-{b}C5L-MP2-{c}-D0.5"),
             ModelKind::PyTorchExample => format!("{a}C3-{b}C3-MP2-D0.25-{c}-D0.5"),
             ModelKind::Cnn => return self.layers.unwrap_or(HiddenLayers::DEFAULT),
-            ModelKind::Speedrun => format!("{a}C5-MP2-{b}C3-MP2-{c}"),
+            ModelKind::Speedrun => format!("{a}C5-MP2-{b}C3-MP2-BN-{c}"),
             ModelKind::ConvNetBn => {
                 format!("{a}C5P2-MP2-BN-{b}C3P1-MP2-BN-{c}C3P1-MP2-BN-{d}")
             }

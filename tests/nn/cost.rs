@@ -75,7 +75,7 @@ fn activations_are_counted_layer_by_layer() {
     );
     assert_eq!(
         activations(ModelKind::Speedrun),
-        12 * 12 * 24 + 5 * 5 * 32 + 800 + 256 + 10
+        12 * 12 * 24 + 2 * 5 * 5 * 32 + 800 + 256 + 10
     );
     // Three convolutions with pooling, each with a batch normalization behind it.
     let blocks = 2 * (14 * 14 * 32 + 7 * 7 * 64 + 3 * 3 * 128);

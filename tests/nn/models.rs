@@ -42,7 +42,7 @@ fn parameters_are_counted_as_published() {
     );
     assert_eq!(
         parameter_count(ModelKind::Speedrun, 10),
-        624 + 6_944 + 205_056 + 2_570
+        624 + 6_912 + 2 * 32 + 205_056 + 2_570
     );
     assert_eq!(
         parameter_count(ModelKind::ConvNetBn, 10),

@@ -66,24 +66,24 @@ fn every_network_opens_as_blocks() {
 #[test]
 fn a_layer_is_changed_moved_added_and_removed() {
     let mut window = of(ModelKind::Speedrun);
-    assert_eq!(layers(&window), "24C5-MP2-32C3-MP2-256");
+    assert_eq!(layers(&window), "24C5-MP2-32C3-MP2-BN-256");
     select(&mut window, "Convolution", 3);
-    window.get_by_label("Layer 3 of 5: Convolution");
+    window.get_by_label("Layer 3 of 6: Convolution");
     window.click("Duplicate");
-    assert_eq!(layers(&window), "24C5-MP2-32C3-32C3-MP2-256");
+    assert_eq!(layers(&window), "24C5-MP2-32C3-32C3-MP2-BN-256");
     let config = &window.app().ctx.config;
     assert_eq!((config.model, config.preset), (ModelKind::Cnn, None));
     window.click("Move left");
     window.click("Activation");
-    assert_eq!(layers(&window), "24C5-MP2-32C3L-32C3-MP2-256");
+    assert_eq!(layers(&window), "24C5-MP2-32C3L-32C3-MP2-BN-256");
     add(&mut window, "Batch normalization");
-    assert_eq!(layers(&window), "24C5-MP2-32C3L-BN-32C3-MP2-256");
-    select(&mut window, "Dense layer", 7);
+    assert_eq!(layers(&window), "24C5-MP2-32C3L-BN-32C3-MP2-BN-256");
+    select(&mut window, "Dense layer", 8);
     window.click("Remove");
-    assert_eq!(layers(&window), "24C5-MP2-32C3L-BN-32C3-MP2");
+    assert_eq!(layers(&window), "24C5-MP2-32C3L-BN-32C3-MP2-BN");
     // Without a selected layer, it comes last.
     add(&mut window, "Global average pooling");
-    assert_eq!(layers(&window), "24C5-MP2-32C3L-BN-32C3-MP2-GAP");
+    assert_eq!(layers(&window), "24C5-MP2-32C3L-BN-32C3-MP2-BN-GAP");
     for _ in 0..6 {
         window.click("Undo the last change of the layers");
     }

@@ -53,7 +53,7 @@ pub const fn model(model: ModelKind) -> &'static str {
             "A network with layers of your choice. At first it is the CNN of Keras' MNIST example."
         }
         ModelKind::Speedrun => {
-            "Two small convolutions and a dense layer of 256 neurons, designed to reach 99% in one epoch."
+            "Two small convolutions, batch normalization and a dense layer of 256 neurons, designed to reach 99% in one epoch."
         }
         ModelKind::ConvNetBn => {
             "Three convolutions (32, 64 and 128 filters) with batch normalization, and a dense layer of 256 neurons. The most accurate network here."
