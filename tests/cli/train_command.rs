@@ -79,6 +79,10 @@ fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
         };
         setting.set(&mut config, &text).unwrap();
     }
+    // The layers of a preset are of no use to another network.
+    if config.model != ModelKind::Cnn {
+        config.layers = None;
+    }
     if config.model == ModelKind::Mlp && random.chance(0.5) {
         config.widths = Some("20-30".parse().unwrap());
     }

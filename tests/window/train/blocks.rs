@@ -11,7 +11,7 @@ use crate::fake_engine::app;
 use crate::window::stage::{Driven, Seen, Window, sized};
 
 fn of(model: ModelKind) -> Window {
-    let (mut window, _engine) = sized([1280.0, 1100.0]);
+    let (mut window, _engine) = sized([1280.0, 1300.0]);
     window.configure(|config| config.model = model);
     window.run_steps(4);
     window
@@ -214,7 +214,7 @@ fn the_time_of_a_network_that_was_never_measured_follows_from_its_operations() {
         images_per_second: 1000.0,
     }];
     let small = app.rough_time(&app.ctx.config);
-    let layers = "48C5-MP2-64C3-MP2-512".parse().unwrap();
+    let layers = "32C6S2-48C3-MP2-256".parse().unwrap();
     let wide = Network::from(ModelKind::Cnn).with_layers(Some(layers));
     let mut config = app.ctx.config.clone();
     config.set_network(wide);
