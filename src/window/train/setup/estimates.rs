@@ -265,7 +265,7 @@ fn documented_accuracy(preset: Preset, data: &DataSpec) -> Option<f64> {
     let [builtin, mnist, both] = match preset {
         Preset::QuickLook => [Some(0.928), Some(0.983), Some(0.985)],
         Preset::OneEpoch => [Some(0.953), Some(0.9915), Some(0.991)],
-        Preset::Balanced => [Some(0.976), Some(0.996), Some(0.995)],
+        Preset::Balanced => [Some(0.978), Some(0.996), Some(0.996)],
         Preset::Best => [Some(0.98), Some(0.997), None],
         Preset::Compact => [Some(0.97), Some(0.995), None],
     };
