@@ -61,7 +61,8 @@ def run(*arguments, **variables):
 
 
 # Without batch normalization, which gives other results in the smaller micro-batches of a CPU.
-DEFAULTS = {"--preset": "balanced", "--network": "cnn", "--layers": "24C5-MP2-32C3-MP2-256", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--learning-rate": "0.004"}
+DEFAULTS = {"--preset": "balanced", "--network": "cnn", "--layers": "24C5-MP2-32C3-MP2-256", "--augmentation": "off", "--epochs": "2",
+            "--batch-size": "64", "--learning-rate": "0.004"}
 
 
 def train(device, *arguments, flags=(), **variables):
