@@ -9,7 +9,6 @@ mod error;
 mod fine_tune;
 mod gradient_noise;
 mod history;
-mod keep_awake;
 mod learning_probe;
 mod memory;
 mod metrics;

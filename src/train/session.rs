@@ -16,7 +16,6 @@ use super::batches::{Batch, Batches, EpochSteps, Shuffle};
 use super::checkpoint::Checkpoint;
 use super::gradient_noise::{next_factor, noise_scale, with_grown_batches};
 use super::history::History;
-use super::keep_awake::KeepAwake;
 use super::memory::MicroBatcher;
 use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
 use super::observer::{EndRequest, RunObserver, RunStart};
@@ -146,7 +145,6 @@ fn run_on_threads(
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as
     // configured. The thread that prepares batches is extra: it has little to do.
     pool.install(|| {
-        let _awake = context.device.is_cpu().then(KeepAwake::start);
         std::thread::scope(|scope| {
             let images = (train_images, test_images);
             let mut run = Run::prepare(config, images, start, context, from, scope, observer)?;
